@@ -9,30 +9,38 @@ import { defaultSampling } from "../../src/core/policy.ts";
 import { int8Source } from "../../src/engine/checkpoint/int8-source.ts";
 import { mergeAdapter, readLoraAdapter } from "../../src/engine/checkpoint/lora-adapter.ts";
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
-import { storeIntegers } from "../../src/engine/model/integer-base.ts";
-import { roundToInt8, type Int8Matrix } from "../../src/engine/model/int8-matrix.ts";
-import { loadPolicyModel, type PolicyModel } from "../../src/engine/model/policy-model.ts";
+import { roundToInt8 } from "../../src/engine/model/int8-matrix.ts";
 import { PolicyEngine } from "../../src/engine/policy-engine.ts";
-import { exactIntegerKernel, isExact } from "../../src/engine/probe-integers.ts";
-import { PolicyTrainer } from "../../src/engine/training/policy-trainer.ts";
-import { randomTokens, rowOf } from "./small-model.ts";
+import { createPolicy, type Policy } from "../../src/engine/decoder/policy.ts";
+import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { fitSource } from "../../src/engine/model/fit-source.ts";
+import { Device } from "../../src/engine/tensor/device.ts";
+import type { Precision } from "../../src/core/precision.ts";
+import { openPolicy } from "./open-policy.ts";
+import { changeWeights, randomTokens, rowOf } from "./small-model.ts";
 
 const path = fileURLToPath(new URL("../../models/shop-tiny/", import.meta.url));
 const lora = { rank: 4, alpha: 8 };
 const vocabSize = 512;
 
-/** Ways to compute the same network. */
-const ways = ["as this machine", "integers", "floats"] as const;
-type Way = (typeof ways)[number];
-
-async function int8Model(way: Way = "as this machine"): Promise<PolicyModel> {
-  const integerProducts = way === "integers" ? "exact" : "fast";
-  const options = { lora, seed: 3, quantization: "int8", integerProducts } as const;
-  const policy = await loadPolicyModel(path, options);
-  // An adapter with an effect.
-  for (const [name, data] of policy.data)
+/** With an adapter that has an effect. */
+async function withEffect(policy: Policy): Promise<Policy> {
+  await changeWeights(policy, (name, data) => {
     if (name.includes("lora_B")) data.set(data.map((_, i) => Math.sin(i) / 40));
-  return way === "floats" ? { ...policy, integers: null } : policy;
+  });
+  return policy;
+}
+
+const int8Model = async (precision: Precision = "f32"): Promise<Policy> =>
+  withEffect(await openPolicy(path, lora, { seed: 3, quantization: "int8", precision }));
+
+/** The same network with the rounded weights as floats. */
+async function roundedModel(): Promise<Policy> {
+  const source = int8Source(await openModelSource(path));
+  const { config, base } = fitSource(source);
+  const device = new Device({ threads: 1 });
+  const values = source.read(base.map(({ name }) => name));
+  return withEffect(await createPolicy(config, values, { device, lora, seed: 3 }));
 }
 
 const rows = [24, 17, 31].map((length, i) =>
@@ -40,18 +48,12 @@ const rows = [24, 17, 31].map((length, i) =>
 );
 const crossEntropy = { ...defaultLoss, name: "cross_entropy" } as const;
 
-/** The loss and its gradients with one way of computing. */
-async function gradientsOf(way: Way): Promise<{ loss: number; all: Float32Array }> {
-  const policy = await int8Model(way);
-  const trainer = new PolicyTrainer(policy, { threads: 1, memoryMiB: 256 });
-  try {
-    const { loss } = await trainer.forwardBackward(rows, crossEntropy);
-    const parts = [...trainer.accumulatedGradients.values()];
-    return { loss: loss!, all: Float32Array.from(parts.flatMap((part) => [...part])) };
-  } finally {
-    await trainer.close();
-    policy.scratch?.[Symbol.dispose]();
-  }
+/** The loss and its gradients. */
+async function gradientsOf(policy: Policy): Promise<{ loss: number; all: Float32Array }> {
+  const trainer = new PolicyTrainer(policy, { memoryMiB: 256 });
+  const { loss } = await trainer.forwardBackward(rows, crossEntropy);
+  const parts = [...trainer.accumulatedGradients.values()];
+  return { loss: loss!, all: Float32Array.from(parts.flatMap((part) => [...part])) };
 }
 
 function cosine(a: Float32Array, b: Float32Array): number {
@@ -108,65 +110,40 @@ describe("rounding", () => {
   });
 });
 
-describe("integer products", () => {
-  it("uses none that is not exact on this machine", async () => {
-    const kernel = await exactIntegerKernel();
-    const isSafe = kernel === null || (await isExact(kernel));
-    expect(isSafe).toBe(true);
+describe("a network of rounded weights", () => {
+  it("is computed as with floats of the same values, and has its gradient", async () => {
+    const floats = await gradientsOf(await roundedModel());
+    const found = await gradientsOf(await int8Model());
+    expect(found.loss).toBeCloseTo(floats.loss, 5);
+    expect(largestDifference([found.all], [floats.all])).toBeLessThan(1e-5);
   });
 
-  it("keeps integers in memory where there is no folder, as signed and unsigned bytes", async () => {
-    const config = { layers: 1 } as Parameters<typeof storeIntegers>[0];
-    const matrices = (): Map<string, Int8Matrix> => {
-      const parts = ["q_proj", "k_proj", "v_proj", "o_proj"].map((name) => `self_attn.${name}`);
-      const all = [...parts, "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"];
-      return new Map(
-        all.map((part) => {
-          const matrix = roundToInt8(Float32Array.of(1, -1, 0, 1, 1, 1), [2, 3]);
-          return [`model.layers.0.${part}.weight`, matrix];
-        }),
-      );
-    };
-    const name = "model.layers.0.mlp.down_proj.weight";
-    const signed = (await storeIntegers(config, matrices(), "int8", null)).groups.get(name)!;
-    const unsigned = (await storeIntegers(config, matrices(), "uint8", null)).groups.get(name)!;
-    expect(signed.backward).toEqual(Uint8Array.of(127, 129, 0, 127, 127, 127));
-    expect(signed.forward).toEqual(Uint8Array.of(127, 127, 129, 127, 0, 127));
-    expect(unsigned.backward).toEqual(Uint8Array.of(255, 1, 128, 255, 255, 255));
+  it("keeps its linear layers in a byte each", async () => {
+    const { parts } = (await int8Model()).weights;
+    const formats = Array.from(parts.matrices, ([name, { format }]) => [name, format] as const);
+    for (const [name, format] of formats)
+      expect(format, name).toBe(name.includes("_proj") ? "i8" : "f32");
+    expect(formats.length).toBeGreaterThan(10);
   });
 
-  it("computes the network of the rounded weights, and its gradient", async () => {
-    const floats = await gradientsOf("floats");
-    for (const way of ["as this machine", "integers"] as const) {
-      const found = await gradientsOf(way);
-      expect(found.loss, way).toBeCloseTo(floats.loss, 3);
-      expect(cosine(found.all, floats.all), way).toBeGreaterThan(0.998);
-    }
-  });
-
-  it("gives a row the same numbers in every batch", async () => {
-    const policy = await int8Model("integers");
-    await using engine = await PolicyEngine.create(policy, { threads: 1 });
-    const params = { ...defaultSampling, maxTokens: 12, stopTokenIds: [] };
-    const requests = [0, 1, 2, 3].map((seed) => ({
-      tokens: randomTokens(seed, 9, vocabSize),
-      params: { ...params, seed },
-    }));
-    const together = await Promise.all(requests.map((request) => engine.sample(request)));
-    for (const [i, request] of requests.entries())
-      expect(await engine.sample(request)).toEqual(together[i]);
-  });
-
-  it.each(ways)("trains what it samples: %s", async (way) => {
-    await using engine = await PolicyEngine.create(await int8Model(way), { threads: 1 });
-    const prompt = randomTokens(5, 12, vocabSize);
-    const params = { ...defaultSampling, maxTokens: 40, stopTokenIds: [], seed: 1 };
-    const [sample] = await engine.sample({ tokens: prompt, params });
-    const tokens = Int32Array.from([...prompt, ...sample!.tokens]);
-    const row = rowOf(tokens, prompt.length, { logprobs: sample!.logprobs });
-    const trained = await engine.forward([row]);
-    expect(largestDifference([row.samplingLogprobs], trained)).toBeLessThan(2e-3);
-  });
+  it.each(["f32", "bf16"] as const)(
+    "trains what it samples, to the bit, in %s",
+    async (precision) => {
+      await using engine = await PolicyEngine.create(await int8Model(precision));
+      const requests = [0, 1, 2, 3].map((seed) => ({
+        tokens: randomTokens(seed, 9 + seed, vocabSize),
+        params: { ...defaultSampling, maxTokens: 40, stopTokenIds: [], seed },
+      }));
+      const together = await Promise.all(requests.map((request) => engine.sample(request)));
+      for (const [i, { tokens }] of requests.entries()) {
+        expect(await engine.sample(requests[i]!)).toEqual(together[i]);
+        const [sample] = together[i]!;
+        const row = rowOf(Int32Array.from([...tokens, ...sample!.tokens]), tokens.length);
+        const [trained] = await engine.forward([row]);
+        expect(trained!.subarray(tokens.length)).toEqual(sample!.logprobs);
+      }
+    },
+  );
 });
 
 describe("a run on an int8 base", () => {
@@ -178,12 +155,12 @@ describe("a run on an int8 base", () => {
         await engine.optimStep(optim);
         return loss!;
       };
-      await using engine = await PolicyEngine.create(await int8Model(), { threads: 1 });
+      await using engine = await PolicyEngine.create(await int8Model());
       const losses = [await step(engine), await step(engine), await step(engine)];
       await engine.save(folder);
       const next = await step(engine);
       expect(next).toBeLessThan(losses[0]! - 0.05);
-      await using other = await PolicyEngine.create(await int8Model(), { threads: 1 });
+      await using other = await PolicyEngine.create(await int8Model());
       await other.load(folder, 3);
       expect(await step(other)).toBe(next);
     });
@@ -191,10 +168,9 @@ describe("a run on an int8 base", () => {
 
   it("is resumed only on the base that it was trained on", async () => {
     await temporary(async (folder) => {
-      await using engine = await PolicyEngine.create(await int8Model(), { threads: 1 });
+      await using engine = await PolicyEngine.create(await int8Model());
       await engine.save(folder);
-      const plain = await loadPolicyModel(path, { lora, seed: 3 });
-      await using other = await PolicyEngine.create(plain, { threads: 1 });
+      await using other = await PolicyEngine.create(await openPolicy(path, lora));
       await expect(other.load(folder, 1)).rejects.toMatchObject({
         code: "CHECKPOINT_INVALID",
         hint: "Resume with model.quantization=int8.",
@@ -204,37 +180,21 @@ describe("a run on an int8 base", () => {
 
   it("merges into the network that was trained", async () => {
     await temporary(async (folder) => {
-      const policy = await int8Model();
-      await using engine = await PolicyEngine.create(policy, { threads: 1 });
+      await using engine = await PolicyEngine.create(await int8Model());
       const expected = await engine.forward(rows);
       await engine.save(folder);
-      const source = await openModelSource(path);
-      const merged = mergeAdapter(source, await readLoraAdapter(folder));
-      const data = new Map<string, Float32Array>();
-      const names = policy.base.map(({ name }) => name);
-      for await (const [name, values] of merged.read(names)) data.set(name, values);
-      const whole: PolicyModel = {
-        ...policy,
-        lora: null,
-        loraParameters: [],
-        trained: policy.base,
-        data,
-        mapped: null,
-        mappedFolder: null,
-        integers: null,
-      };
-      const trainer = new PolicyTrainer(whole, { threads: 1, memoryMiB: 256 });
-      try {
-        expect(largestDifference(await trainer.forward(rows), expected)).toBeLessThan(2e-3);
-      } finally {
-        await trainer.close();
-      }
+      const merged = mergeAdapter(await openModelSource(path), await readLoraAdapter(folder));
+      const { config, base } = fitSource(merged);
+      const device = new Device({ threads: 1 });
+      const values = merged.read(base.map(({ name }) => name));
+      const whole = await createPolicy(config, values, { device, lora: null, seed: 0 });
+      const trainer = new PolicyTrainer(whole, { memoryMiB: 256 });
+      expect(largestDifference(await trainer.forward(rows), expected)).toBeLessThan(2e-3);
     });
   });
 
   it("is refused where every weight is trained", async () => {
-    const options = { lora: null, seed: 0, quantization: "int8" } as const;
-    await expect(loadPolicyModel(path, options)).rejects.toMatchObject({
+    await expect(openPolicy(path, null, { quantization: "int8" })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       fields: { option: "model.quantization", value: "int8" },
     });

@@ -47,7 +47,7 @@ const stageBytes = 4 * 2 ** 20;
 /** Panels of a matrix are of so many rows at most. */
 const rowUnit = 64;
 
-/** Two pieces of memory, in turns. */
+/** Two pieces of memory, one after the other. */
 class Stages {
   readonly #device: Device;
   readonly #stages: Tensor<"i8">[] = [];
