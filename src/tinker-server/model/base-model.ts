@@ -213,9 +213,9 @@ export class BaseModel implements AsyncDisposable {
     if (prompt.length < 2) return new Float32Array(0);
     const row = { tokens: prompt.slice(0, -1), targets: prompt.slice(1) };
     return this.#with(weights, async (policy) => {
-      const { fit, headChunkRows } = batchLimits(policy.config, this.#options.memoryMiB);
-      const [batch] = makeDatumBatches([row], { fit, headChunkRows });
-      const pass = new TrainingPass(policy.weights, batch!, this.#arena, headChunkRows);
+      const limits = batchLimits(policy.config, this.#options.memoryMiB);
+      const [batch] = makeDatumBatches([row], limits);
+      const pass = new TrainingPass(policy.weights, batch!, this.#arena, limits.headChunkRows);
       const onLogits = (first: number, logits: Tensor, logSums: Float32Array): void => {
         for (const [i, logSum] of logSums.entries())
           visit!(

@@ -55,12 +55,12 @@ describe("constants of losses", () => {
   it("reach the embedded engine", () => {
     const gate = (tau: number, ratio: number): number =>
       4 / tau / (1 + Math.exp(-tau * (ratio - 1)));
-    const lossOf = (spec: LossSpec, advantage: number): number =>
+    const objective = (spec: LossSpec, advantage: number): number =>
       runObjective({ now: [[0.7]], sampled: [[0]], advantages: [advantage] }, spec).loss;
     const ratio = Math.exp(0.7);
-    expect(lossOf(specOf(...sapo), 1)).toBeCloseTo(-gate(2, ratio), 12);
-    expect(lossOf(specOf(...sapo), -1)).toBeCloseTo(gate(0.5, ratio), 12);
-    expect(lossOf(specOf(...dro), 1)).toBeCloseTo(-0.7 + (0.3 / 2) * 0.7 ** 2, 6);
+    expect(objective(specOf(...sapo), 1)).toBeCloseTo(-gate(2, ratio), 12);
+    expect(objective(specOf(...sapo), -1)).toBeCloseTo(gate(0.5, ratio), 12);
+    expect(objective(specOf(...dro), 1)).toBeCloseTo(-0.7 + (0.3 / 2) * 0.7 ** 2, 6);
   });
   it("reach verl's workers", () => {
     expect(encodeLoss(specOf(...sapo, "algorithm.dro_beta=0.3"))).toMatchObject({

@@ -117,7 +117,7 @@ describe("gradients equal finite differences", () => {
       .map((loss) => [JSON.stringify(loss), loss] as const),
   )("%s", async (_, loss) => {
     const { gradient } = runObjective(item, loss);
-    const step = 1e-2;
+    const step = 1e-5;
     for (const [i, row] of item.now.entries()) {
       for (const [k, l] of row.entries()) {
         if (l === null) continue;
@@ -126,7 +126,7 @@ describe("gradients equal finite differences", () => {
           return runObjective({ ...item, now }, loss).loss;
         };
         const numeric = ((await at(l + step)) - (await at(l - step))) / (2 * step);
-        expect(Math.abs(numeric - gradient[i]![k]!)).toBeLessThan(2e-3);
+        expect(Math.abs(numeric - gradient[i]![k]!)).toBeLessThan(1e-6);
       }
     }
   });
