@@ -20,13 +20,16 @@ const clientMs = 60_000;
 /** Images that were built, or are being built, by program and task. */
 export type ImageCache = Map<string, Promise<string>>;
 
+type Variables = Readonly<Record<string, string>>;
+
 async function client(
   argv: readonly string[],
   timeoutMs: number,
   signal: AbortSignal,
+  variables: Variables = {},
 ): Promise<ProcessEnd> {
   const end = await runLimited(
-    { argv, cwd: tmpdir(), env: process.env },
+    { argv, cwd: tmpdir(), env: { ...variables, ...process.env } },
     { timeoutMs, maxOutputBytes: 16 * maxOutputBytes, signal },
   );
   signal.throwIfAborted();
@@ -37,12 +40,21 @@ async function must(
   argv: readonly string[],
   timeoutMs: number,
   signal: AbortSignal,
+  variables: Variables = {},
 ): Promise<string> {
-  const end = await client(argv, timeoutMs, signal);
+  const end = await client(argv, timeoutMs, signal, variables);
   if (end.exitCode === 0) return end.stdout;
   const what = end.ended === "exit" ? end.stderr.trim().slice(-1500) : `it ended by ${end.ended}`;
   throw environmentError(`"${argv.slice(0, 3).join(" ")}" failed: ${what}`, {
     fields: { command: argv.join(" "), exitCode: end.exitCode },
+  });
+}
+
+/** By name where the client's environment has the value, so that a key is in no command line, which every user can read. */
+function variableFlags(variables: Variables): string[] {
+  return Object.entries(variables).flatMap(([name, value]) => {
+    const isOther = process.env[name] !== undefined && process.env[name] !== value;
+    return ["--env", isOther ? `${name}=${value}` : name];
   });
 }
 
@@ -95,8 +107,6 @@ export async function openContainer(
   const { memory_mb: memory, cpus, network_mode: mode, allow_internet: internet } = environment;
   const workdir = environment.workdir ?? null;
   const env = resolveVariables(environment.env, task.passEnv);
-  const flags = (own: Readonly<Record<string, string>>): string[] =>
-    Object.entries(own).flatMap(([name, value]) => ["--env", `${name}=${value}`]);
   const removal = [program, "rm", "--force", container];
   const release = guardEntry({ argv: removal });
   const remove = async (): Promise<void> => {
@@ -119,7 +129,7 @@ export async function openContainer(
         ...(typeof memory === "number" ? ["--memory", `${memory}m`] : []),
         ...(typeof cpus === "number" ? ["--cpus", String(cpus)] : []),
         ...(workdir === null ? [] : ["--workdir", workdir]),
-        ...flags(env),
+        ...variableFlags(env),
         "--entrypoint",
         "sh",
         image,
@@ -128,6 +138,7 @@ export async function openContainer(
       ],
       10 * clientMs,
       signal,
+      env,
     );
     const folders = taskPaths.join(" ");
     await must(inside(`mkdir -p ${folders} && chmod 777 ${folders}`), clientMs, signal);
@@ -143,7 +154,7 @@ export async function openContainer(
           program,
           "exec",
           ...(as === null ? [] : ["--user", String(as)]),
-          ...flags(own),
+          ...variableFlags(own),
           container,
           "timeout",
           "-k",
@@ -157,6 +168,7 @@ export async function openContainer(
         ],
         timeoutMs + 10_000,
         mine,
+        own,
       );
       const ended =
         end.ended === "output"
