@@ -7,7 +7,7 @@ import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { createPolicy } from "../../src/engine/decoder/policy.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { randomWeights } from "../../src/engine/model/random-weights.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
 import { createChatmlRenderer } from "../../src/renderers/chatml.ts";

@@ -9,7 +9,7 @@ import type { Vocabulary } from "../core/vocabulary.ts";
 import { defined } from "../util/defined.ts";
 import { loadPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicy, sharedDecoder, writeTrained, type Policy } from "./decoder/policy.ts";
-import { PolicyTrainer, type WhichWeights } from "./decoder/training/trainer.ts";
+import { PolicyTrainer, type WhichWeights } from "./training/trainer.ts";
 import type { DecoderWeights } from "./decoder/weights.ts";
 import { BatchSampler } from "./generation/batch-sampler.ts";
 import { LogitRuleCompiler } from "./logit-rules/compiler.ts";

@@ -5,7 +5,7 @@
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import { defaultSampling } from "../core/policy.ts";
 import { loadPolicy } from "./decoder/policy.ts";
-import { PolicyTrainer } from "./decoder/training/trainer.ts";
+import { PolicyTrainer } from "./training/trainer.ts";
 import type { PolicyEngine } from "./policy-engine.ts";
 import type { Device } from "./tensor/device.ts";
 import type { Precision } from "./tensor/matrix.ts";

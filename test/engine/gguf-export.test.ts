@@ -13,7 +13,7 @@ import { mergeAdapter, readLoraAdapter } from "../../src/engine/checkpoint/lora-
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { openPolicy } from "./open-policy.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
 import { writeGgufTokenizer } from "../../src/tokenizers/gguf-vocabulary.ts";
 import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";

@@ -19,7 +19,7 @@ import { openModelSource } from "../../src/engine/checkpoint/open-model-source.t
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
 import { openPolicy } from "./open-policy.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { rowOf } from "./small-model.ts";
 
 const fixture = (path: string): string =>

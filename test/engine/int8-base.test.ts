@@ -12,7 +12,7 @@ import { openModelSource } from "../../src/engine/checkpoint/open-model-source.t
 import { roundToInt8 } from "../../src/engine/model/int8-matrix.ts";
 import { PolicyEngine } from "../../src/engine/policy-engine.ts";
 import { createPolicy, type Policy } from "../../src/engine/decoder/policy.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { fitSource } from "../../src/engine/model/fit-source.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
 import type { Precision } from "../../src/core/precision.ts";

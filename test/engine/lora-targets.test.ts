@@ -12,7 +12,7 @@ import { loadPolicyState, savePolicyState } from "../../src/engine/checkpoint/po
 import { writeTrained, type Policy } from "../../src/engine/decoder/policy.ts";
 import { openPolicy } from "./open-policy.ts";
 import { createAdamState } from "../../src/engine/optimizer/adamw.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { randomTokens, rowOf } from "./small-model.ts";
 import { writeSmallModel } from "./write-small-model.ts";
 

@@ -6,7 +6,7 @@ import { readSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import type { Policy } from "../../src/engine/decoder/policy.ts";
 import { openPolicy } from "./open-policy.ts";
 import { BatchSampler } from "../../src/engine/generation/batch-sampler.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { changeWeights, rowOf } from "./small-model.ts";
 
 interface Expected {

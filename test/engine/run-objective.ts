@@ -1,8 +1,8 @@
 /** Test help: the value and gradient of a loss for log-probabilities that a test chooses. */
 import type { LossSpec } from "../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
-import { checkLossNumbers } from "../../src/engine/loss/check-numbers.ts";
-import { objectiveOf } from "../../src/engine/decoder/training/objective.ts";
+import { checkLossNumbers } from "../../src/core/loss/check-numbers.ts";
+import { objectiveOf } from "../../src/engine/training/objective.ts";
 import { rowFactors } from "../../src/core/loss/aggregation.ts";
 
 /** Log-probabilities of one row's tokens; null where a token is not trained. */

@@ -10,7 +10,7 @@ import type { Episode } from "../../src/core/trajectory.ts";
 import type { Sampler } from "../../src/core/policy.ts";
 import type { Policy } from "../../src/engine/decoder/policy.ts";
 import { BatchSampler } from "../../src/engine/generation/batch-sampler.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { createNormal, createRandom } from "../../src/util/random.ts";
 import {
   changeWeights,

@@ -9,7 +9,7 @@ import {
   type OptimSpec,
 } from "../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
-import { PolicyTrainer } from "../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { randomTokens, rowOf, smallPolicy } from "../engine/small-model.ts";
 

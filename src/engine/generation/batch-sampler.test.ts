@@ -10,7 +10,7 @@ import {
   smallWeights,
 } from "../../../test/engine/small-model.ts";
 import { createPolicy, sharedDecoder, writeTrained, type Policy } from "../decoder/policy.ts";
-import { PolicyTrainer } from "../decoder/training/trainer.ts";
+import { PolicyTrainer } from "../training/trainer.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
 import { RuleState } from "../logit-rules/rule-state.ts";

@@ -8,14 +8,14 @@ import { memoryLimit } from "../../util/memory-limit.ts";
 import type { DecoderWeights } from "../decoder/weights.ts";
 import { LogitRuleCompiler, type CompiledRules } from "../logit-rules/compiler.ts";
 import { noTokenLeft } from "../logit-rules/not-enforced.ts";
-import { isTempered } from "../sampling/sample-token.ts";
-import { notNumbers } from "../sampling/not-numbers.ts";
+import { notNumbers } from "./not-numbers.ts";
 import {
   finishSequence,
+  isTempered,
   newSequence,
   recordToken,
   type QueuedRequest,
-} from "../sampling/sequence.ts";
+} from "./sequence.ts";
 import { keyBlock } from "../tensor/operations/attention.ts";
 import { checkPromptIds } from "../token-ids.ts";
 import { BlockCache, blockKey, type Block } from "./block-cache.ts";

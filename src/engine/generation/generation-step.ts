@@ -2,7 +2,7 @@
 import { Arena } from "../decoder/arena.ts";
 import { forwardPass, logitsOf } from "../decoder/forward-pass.ts";
 import type { Attention } from "../decoder/layer.ts";
-import { biasTable } from "../decoder/training/bias-table.ts";
+import { biasTable } from "../training/bias-table.ts";
 import type { DecoderWeights } from "../decoder/weights.ts";
 import type { LogitBias } from "../logit-rules/rule-state.ts";
 import type { SamplingParams } from "../../core/policy.ts";

@@ -1,6 +1,6 @@
 /** A sequence that is being sampled, and its keys and values. */
 import { keyBlock } from "../tensor/operations/attention.ts";
-import type { Sequence } from "../sampling/sequence.ts";
+import type { Sequence } from "./sequence.ts";
 import type { Block, BlockCache } from "./block-cache.ts";
 
 /** `cached` of its tokens, prompt and sampled, have their keys and values in `blocks`. */

@@ -1,5 +1,5 @@
 /** Datums laid out as micro-batches. Every position is a target, whatever its weight: a client wants the log-probability of each. */
-import type { MicroBatch } from "../../engine/decoder/training/micro-batch.ts";
+import type { MicroBatch } from "../../engine/training/micro-batch.ts";
 import { mayGrow, type BatchLimits } from "../../engine/training/batch-limits.ts";
 
 /** A checked datum; all arrays have the length of `tokens`. */

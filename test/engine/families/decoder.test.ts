@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readSafetensors } from "../../../src/engine/checkpoint/safetensors.ts";
 import { loadPolicy, writeTrained, type Policy } from "../../../src/engine/decoder/policy.ts";
-import { PolicyTrainer } from "../../../src/engine/decoder/training/trainer.ts";
+import { PolicyTrainer } from "../../../src/engine/training/trainer.ts";
 import { Device } from "../../../src/engine/tensor/device.ts";
 import type { Precision } from "../../../src/engine/tensor/matrix.ts";
 import { rowOf } from "../small-model.ts";

@@ -1,7 +1,7 @@
 /** Sampling of rows against the same semantics in TypeScript, `sample-token.ts`, from probabilities in doubles. */
 import { expect, it } from "vitest";
 import { createNormal, createRandom } from "../../../util/random.ts";
-import { sampleToken } from "../../sampling/sample-token.ts";
+import { sampleToken } from "../../../../test/engine/sample-token.ts";
 import { newTensor, tensorOf } from "../tensor.ts";
 import { onEveryDevice } from "../../../../test/engine/every-device.ts";
 import { sampleRows } from "./sample.ts";

@@ -1,4 +1,7 @@
-/** Samples a token of each row of logits; the semantics are those of `sample-token.ts`. */
+/**
+ * Samples a token of each row of logits. Order of the filters as in Hugging Face and vLLM: temperature, top-k, top-p,
+ * min-p; ties go to the smaller id.
+ */
 import type { Program } from "../program.ts";
 import { scratchOf } from "../scratch.ts";
 import type { Tensor } from "../tensor.ts";

@@ -2,24 +2,24 @@
  * Gradients and optimizer steps on one policy, from rows with weights and a loss name; it knows nothing of rewards,
  * episodes or how advantages were estimated.
  */
-import { rowFactors } from "../../../core/loss/aggregation.ts";
-import { ConfigError, NumericsError } from "../../../core/errors.ts";
-import { defaultLoss, type LossSpec, type OptimSpec } from "../../../core/loss/loss.ts";
-import { RatioMetrics } from "../../../core/loss/ratio-metrics.ts";
-import type { TrainingRow } from "../../../core/loss/training-row.ts";
-import { OneAfterAnother } from "../../../util/one-after-another.ts";
-import { LogitRuleCompiler } from "../../logit-rules/compiler.ts";
-import { checkLossNumbers } from "../../loss/check-numbers.ts";
-import { adamStep, createAdamState, globalNorm, type AdamState } from "../../optimizer/adamw.ts";
-import type { MomentPrecision } from "../../optimizer/moments.ts";
-import { newTensor, type Tensor } from "../../tensor/tensor.ts";
-import { checkRowIds } from "../../token-ids.ts";
-import type { BatchLimits } from "../../training/batch-limits.ts";
-import { batchLimits } from "../../training/memory.ts";
-import { biasesOf } from "../../training/row-biases.ts";
-import { Arena } from "../arena.ts";
-import { sharedDecoder, writeTrained, type Policy } from "../policy.ts";
-import type { DecoderWeights } from "../weights.ts";
+import { rowFactors } from "../../core/loss/aggregation.ts";
+import { ConfigError, NumericsError } from "../../core/errors.ts";
+import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
+import { RatioMetrics } from "../../core/loss/ratio-metrics.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { OneAfterAnother } from "../../util/one-after-another.ts";
+import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
+import { checkLossNumbers } from "../../core/loss/check-numbers.ts";
+import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimizer/adamw.ts";
+import type { MomentPrecision } from "../optimizer/moments.ts";
+import { newTensor, type Tensor } from "../tensor/tensor.ts";
+import { checkRowIds } from "../token-ids.ts";
+import type { BatchLimits } from "./batch-limits.ts";
+import { batchLimits } from "./memory.ts";
+import { biasesOf } from "./row-biases.ts";
+import { Arena } from "../decoder/arena.ts";
+import { sharedDecoder, writeTrained, type Policy } from "../decoder/policy.ts";
+import type { DecoderWeights } from "../decoder/weights.ts";
 import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch.ts";
 import { objectiveOf, type ObjectiveValue } from "./objective.ts";
 import { TrainingPass } from "./training-pass.ts";

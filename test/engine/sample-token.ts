@@ -1,25 +1,8 @@
-/** Samples one token from a row of probabilities. Pure: the uniform number comes from the caller. */
-import type { SamplingParams } from "../../core/policy.ts";
-
-export interface SampledToken {
-  readonly token: number;
-  /** Natural log of p(token) under the full softmax at temperature 1. */
-  readonly logprob: number;
-  /** The same under the full softmax at the sampling temperature; absent at temperature 1 and 0. */
-  readonly temperedLogprob?: number;
-}
+/** Test oracle: samples one token from a row of probabilities. Pure: the uniform number comes from the caller. */
+import { isTempered, type SampledToken } from "../../src/engine/generation/sequence.ts";
+import type { SamplingParams } from "../../src/core/policy.ts";
 
 type Shape = Pick<SamplingParams, "temperature" | "topP" | "topK" | "minP">;
-
-/** Sampled from the model's unmodified distribution. */
-export function isPlain(shape: Shape): boolean {
-  return shape.temperature === 1 && isUnfiltered(shape);
-}
-
-/** Whether the sampling policy differs from that at temperature 1; greedy counts as temperature 1. */
-export function isTempered({ temperature }: Pick<Shape, "temperature">): boolean {
-  return temperature !== 1 && temperature !== 0;
-}
 
 function isUnfiltered({ topK, topP, minP }: Shape): boolean {
   return topK === 0 && topP >= 1 && minP === 0;

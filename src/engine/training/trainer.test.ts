@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultOptim, type LossSpec } from "../../../core/loss/loss.ts";
+import { defaultOptim, type LossSpec } from "../../core/loss/loss.ts";
 import {
   adaptedPolicy,
   changeWeights,
@@ -7,8 +7,8 @@ import {
   rowOf,
   smallConfig,
   smallPolicy,
-} from "../../../../test/engine/small-model.ts";
-import { writeTrained, type Policy } from "../policy.ts";
+} from "../../../test/engine/small-model.ts";
+import { writeTrained, type Policy } from "../decoder/policy.ts";
 import { PolicyTrainer } from "./trainer.ts";
 
 const options = { memoryMiB: 0.5 };

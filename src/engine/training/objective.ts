@@ -2,9 +2,9 @@
  * What is minimized, in numbers: a loss's terms, a KL penalty to a reference and an entropy bonus, each token with its
  * factor (the formula is in `src/core/loss/loss.ts`). The engine gives log-probabilities and takes their coefficients.
  */
-import { penaltyOfKl } from "../../../core/loss/kl.ts";
-import type { LossSpec } from "../../../core/loss/loss.ts";
-import { rowLossOf } from "../../../core/loss/row-losses.ts";
+import { penaltyOfKl } from "../../core/loss/kl.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
+import { rowLossOf } from "../../core/loss/row-losses.ts";
 
 /** The trained tokens of one row; every list is [n]. */
 export interface ObjectiveRow {

@@ -3,9 +3,9 @@
  * softmax(logits / T), which plain JavaScript recomputes here from probabilities of every token.
  */
 import { describe, expect, it } from "vitest";
-import { defaultLoss, type LossSpec } from "../../../core/loss/loss.ts";
-import type { TrainingRow } from "../../../core/loss/training-row.ts";
-import { createNormal, createRandom } from "../../../util/random.ts";
+import { defaultLoss, type LossSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { createNormal, createRandom } from "../../util/random.ts";
 import {
   adaptedPolicy,
   changeWeights,
@@ -13,7 +13,7 @@ import {
   rowOf,
   smallConfig,
   smallPolicy,
-} from "../../../../test/engine/small-model.ts";
+} from "../../../test/engine/small-model.ts";
 import { PolicyTrainer } from "./trainer.ts";
 
 const options = { memoryMiB: 100 };

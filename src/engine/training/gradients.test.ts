@@ -9,16 +9,16 @@ import {
   lossAggregations,
   lossNames,
   type LossSpec,
-} from "../../../core/loss/loss.ts";
-import type { TrainingRow } from "../../../core/loss/training-row.ts";
-import { createNormal, createRandom } from "../../../util/random.ts";
+} from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { createNormal, createRandom } from "../../util/random.ts";
 import {
   adaptedPolicy,
   changeWeights,
   randomTokens,
   rowOf,
-} from "../../../../test/engine/small-model.ts";
-import type { Policy } from "../policy.ts";
+} from "../../../test/engine/small-model.ts";
+import type { Policy } from "../decoder/policy.ts";
 import { PolicyTrainer } from "./trainer.ts";
 
 /** Distance of a difference: the third derivative is felt above, rounding below. */

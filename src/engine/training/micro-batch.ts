@@ -1,11 +1,11 @@
 /** Rows of an update laid out for one pass: their tokens, who attends to whom, and which of them are trained. */
-import { countTargets } from "../../../core/loss/aggregation.ts";
-import type { TrainingRow } from "../../../core/loss/training-row.ts";
-import type { LogitBias } from "../../logit-rules/rule-state.ts";
-import type { BatchLimits } from "../../training/batch-limits.ts";
-import { gatherPacks } from "../../training/gather-packs.ts";
-import { packRows, placePacks, type Pack } from "../../training/pack-rows.ts";
-import type { AttentionSegment } from "../../tensor/operations/attention.ts";
+import { countTargets } from "../../core/loss/aggregation.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import type { LogitBias } from "../logit-rules/rule-state.ts";
+import type { BatchLimits } from "./batch-limits.ts";
+import { gatherPacks } from "./gather-packs.ts";
+import { packRows, placePacks, type Pack } from "./pack-rows.ts";
+import type { AttentionSegment } from "../tensor/operations/attention.ts";
 
 /** N tokens, R of them trained. */
 export interface MicroBatch {

@@ -2,29 +2,25 @@
  * One micro-batch through the decoder in two phases: log-probabilities out; then coefficients in, and gradients added.
  * Between layers other programs may run, so that sampling goes on.
  */
-import { embed, embedBackward } from "../../tensor/operations/embed.ts";
-import {
-  logitGradients,
-  logProbabilities,
-  type LogitBiases,
-} from "../../tensor/operations/head.ts";
-import { attend, attendBackward, layOutSegments } from "../../tensor/operations/attention.ts";
-import { norm, normBackward } from "../../tensor/operations/norm.ts";
-import { gatherRows, scatterRows } from "../../tensor/operations/rows.ts";
-import { Program } from "../../tensor/program.ts";
-import { newTensor, tensorOf, type Tensor } from "../../tensor/tensor.ts";
-import { embeddingName, finalNormName } from "../../model/parameters.ts";
-import type { Arena, ArenaMark } from "../arena.ts";
-import { contextOf, forwardPass } from "../forward-pass.ts";
+import { embed, embedBackward } from "../tensor/operations/embed.ts";
+import { logitGradients, logProbabilities, type LogitBiases } from "../tensor/operations/head.ts";
+import { attend, attendBackward, layOutSegments } from "../tensor/operations/attention.ts";
+import { norm, normBackward } from "../tensor/operations/norm.ts";
+import { gatherRows, scatterRows } from "../tensor/operations/rows.ts";
+import { Program } from "../tensor/program.ts";
+import { newTensor, tensorOf, type Tensor } from "../tensor/tensor.ts";
+import { embeddingName, finalNormName } from "../model/parameters.ts";
+import type { Arena, ArenaMark } from "../decoder/arena.ts";
+import { contextOf, forwardPass } from "../decoder/forward-pass.ts";
 import {
   layerBackward,
   layerForward,
   takeActivations,
   type Attention,
   type LayerActivations,
-} from "../layer.ts";
-import type { Gradients } from "../linear.ts";
-import type { DecoderWeights } from "../weights.ts";
+} from "../decoder/layer.ts";
+import type { Gradients } from "../decoder/linear.ts";
+import type { DecoderWeights } from "../decoder/weights.ts";
 import { biasTable } from "./bias-table.ts";
 import type { MicroBatch } from "./micro-batch.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRandom } from "../../util/random.ts";
+import { createRandom } from "../../src/util/random.ts";
 import { sampleToken } from "./sample-token.ts";
 
 const probabilities = Float32Array.from([1, 2, 3, 0].map((x) => x / 6));

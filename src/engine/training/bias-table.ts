@@ -1,8 +1,8 @@
 /** What rules add to rows of logits, each distinct addition once: row 0 adds nothing. */
-import { writeBias, type LogitBias } from "../../logit-rules/rule-state.ts";
-import type { Device } from "../../tensor/device.ts";
-import type { LogitBiases } from "../../tensor/operations/head.ts";
-import { newTensor, tensorOf } from "../../tensor/tensor.ts";
+import { writeBias, type LogitBias } from "../logit-rules/rule-state.ts";
+import type { Device } from "../tensor/device.ts";
+import type { LogitBiases } from "../tensor/operations/head.ts";
+import { newTensor, tensorOf } from "../tensor/tensor.ts";
 
 /** Null where nothing is added. */
 export function biasTable(

@@ -3,22 +3,16 @@
  * in plain doubles, and finite differences.
  */
 import { describe, expect, it } from "vitest";
-import { rowFactors } from "../../../core/loss/aggregation.ts";
+import { rowFactors } from "../../core/loss/aggregation.ts";
 import {
   klEstimators,
   lossNames,
   type LossAggregation,
   type LossSpec,
-} from "../../../core/loss/loss.ts";
-import { rowOf } from "../../../../test/engine/small-model.ts";
-import {
-  published,
-  spec,
-  sumOf,
-  verl,
-  verlClip,
-} from "../../../../test/engine/published-losses.ts";
-import { runObjective, type ObjectiveCase } from "../../../../test/engine/run-objective.ts";
+} from "../../core/loss/loss.ts";
+import { rowOf } from "../../../test/engine/small-model.ts";
+import { published, spec, sumOf, verl, verlClip } from "../../../test/engine/published-losses.ts";
+import { runObjective, type ObjectiveCase } from "../../../test/engine/run-objective.ts";
 
 function expectNear(actual: readonly number[], expected: readonly number[]): void {
   expect(actual.length).toBe(expected.length);

@@ -1,9 +1,27 @@
 /** One sequence that is being sampled, and the request that it belongs to. */
-import type { Sample, SampleRequest, StopReason, WeightChange } from "../../core/policy.ts";
+import type {
+  Sample,
+  SampleRequest,
+  SamplingParams,
+  StopReason,
+  WeightChange,
+} from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { CompiledRules } from "../logit-rules/compiler.ts";
 import type { RuleState } from "../logit-rules/rule-state.ts";
-import { isTempered, type SampledToken } from "./sample-token.ts";
+
+export interface SampledToken {
+  readonly token: number;
+  /** Natural log of p(token) under the full softmax at temperature 1. */
+  readonly logprob: number;
+  /** The same under the full softmax at the sampling temperature; absent at temperature 1 and 0. */
+  readonly temperedLogprob?: number;
+}
+
+/** Whether the sampling policy differs from that at temperature 1; greedy counts as temperature 1. */
+export function isTempered({ temperature }: Pick<SamplingParams, "temperature">): boolean {
+  return temperature !== 1 && temperature !== 0;
+}
 
 export interface QueuedRequest {
   readonly request: SampleRequest;

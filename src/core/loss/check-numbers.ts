@@ -1,6 +1,6 @@
 /** The numbers of a loss, and their bounds. */
-import { ConfigError } from "../../core/errors.ts";
-import type { LossSpec } from "../../core/loss/loss.ts";
+import { ConfigError } from "../errors.ts";
+import type { LossSpec } from "./loss.ts";
 
 /** What the options of a loss mean in its formulas. */
 export type LossNumbers = Readonly<
