@@ -6,6 +6,9 @@
 // Rows that stay in the cache while the panels go by.
 enum { ROW_BLOCK = 96 };
 
+// With more, what a panel takes to come matters little.
+enum { MOST_TILES_AHEAD = 8 };
+
 struct operand {
   const float *a;
   long a_stride, depth, packed_depth;
@@ -30,6 +33,15 @@ struct product {
 struct panel {
   const void *data;
   enum panel_format format;
+};
+
+// A tile of C, and what to have in the cache for a later one, or NULL.
+struct tile {
+  long row;
+  int rows, width;
+  float *c;
+  long c_stride;
+  const char *ahead;
 };
 
 static long narrow_stride(const struct operand *o) { return (o->depth + 1) / 2 * 2; }
@@ -75,9 +87,12 @@ static void integers_to_bf16(const int8_t *from, long count, bfloat16 *to) {
   for (long i = 0; i < count; i++) to[i] = narrow((float)from[i]);
 }
 
-static struct panel find_panel(const struct operand *o, long panel) {
+static long panel_bytes(const struct operand *o) {
   static const int element_bytes[] = {4, 2, 1};
-  return (struct panel){(const char *)o->b + panel * PANEL * o->packed_depth * element_bytes[o->format], o->format};
+  return PANEL * o->packed_depth * element_bytes[o->format];
+}
+static struct panel find_panel(const struct operand *o, long panel) {
+  return (struct panel){(const char *)o->b + panel * panel_bytes(o), o->format};
 }
 
 // In the format that tiles of many rows are fastest with; the sums are the same.
@@ -96,47 +111,57 @@ static struct panel prepare_panel(const struct product *p, struct panel panel, l
   return (struct panel){own, PANEL_BF16};
 }
 
-static void multiply_operand(const struct operand *o, enum precision precision, struct panel panel, long row, int rows,
-                             int width, float *c, long c_stride, int accumulate) {
-  const float *a = o->a + row * o->a_stride;
+static void multiply_operand(const struct operand *o, enum precision precision, struct panel panel, struct tile t,
+                             int accumulate) {
+  const float *a = o->a + t.row * o->a_stride;
   if (panel.format == PANEL_F32) {
-    product_tile(rows, width, o->depth, a, o->a_stride, 1, panel.data, width, c, c_stride, accumulate);
+#define CALL(r, v) tile_f32(r, v, o->depth, a, o->a_stride, 1, panel.data, t.width, t.c, t.c_stride, accumulate, t.ahead)
+    TILE(t.rows, t.width, CALL)
+#undef CALL
   } else if (precision == PRECISION_F32) {
-#define CALL(r, v) tile_widened(r, v, o->depth, a, o->a_stride, panel.data, c, c_stride, accumulate)
-    TILE(rows, width, CALL)
+#define CALL(r, v) tile_widened(r, v, o->depth, a, o->a_stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
+    TILE(t.rows, t.width, CALL)
 #undef CALL
   } else {
     long stride = narrow_stride(o);
-    const bfloat16 *narrowed = o->a_narrow + row * stride;
-#define CALL(r, v) tile_bf16(r, v, stride, narrowed, stride, panel.data, c, c_stride, accumulate)
-    TILE(rows, width, CALL)
+    const bfloat16 *narrowed = o->a_narrow + t.row * stride;
+#define CALL(r, v) tile_bf16(r, v, stride, narrowed, stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
+    TILE(t.rows, t.width, CALL)
 #undef CALL
   }
 }
 
+// The first operand, and onto it the second.
+static void multiply_operands(const struct product *p, const struct panel panels[2], struct tile t, int accumulate,
+                              int with_first) {
+  if (with_first) multiply_operand(&p->first, p->precision, panels[0], t, accumulate);
+  t.ahead = NULL;
+  if (p->second.depth > 0) multiply_operand(&p->second, p->precision, panels[1], t, 1);
+}
+
 // A tile whose first sums are not simply what is stored: narrower than the panel, with a bias or scales.
-static void multiply_edge(const struct product *p, const struct panel panels[2], long row, int rows, int width,
-                          long column) {
-  float tile[TILE_ROWS * PANEL];
+static void multiply_edge(const struct product *p, const struct panel panels[2], struct tile t, long column) {
+  float sums[TILE_ROWS * PANEL];
+  int width = t.width, rows = t.rows;
   long columns = p->columns - column < width ? p->columns - column : width;
-  float *c = p->c + row * p->c_stride + column;
+  float *c = t.c;
   const float *bias = p->bias ? p->bias + column : NULL;
   const float *scales = p->scales ? p->scales + column : NULL;
-  memset(tile, 0, sizeof tile);
-  if (scales) multiply_operand(&p->first, p->precision, panels[0], row, rows, width, tile, width, 0);
+  t.c = sums, t.c_stride = width;
+  memset(sums, 0, sizeof sums);
+  if (scales) multiply_operand(&p->first, p->precision, panels[0], t, 0);
   for (int i = 0; i < rows; i++)
     for (long j = 0; j < columns; j++) {
       float start = (p->accumulate ? c[i * p->c_stride + j] : 0) + (bias ? bias[j] : 0);
-      tile[i * width + j] = scales ? start + tile[i * width + j] * scales[j] : start;
+      sums[i * width + j] = scales ? start + sums[i * width + j] * scales[j] : start;
     }
-  if (!scales) multiply_operand(&p->first, p->precision, panels[0], row, rows, width, tile, width, 1);
-  if (p->second.depth > 0)
-    multiply_operand(&p->second, p->precision, panels[1], row, rows, width, tile, width, 1);
+  multiply_operands(p, panels, t, 1, !scales);
   for (int i = 0; i < rows; i++)
-    for (long j = 0; j < columns; j++) c[i * p->c_stride + j] = tile[i * width + j];
+    for (long j = 0; j < columns; j++) c[i * p->c_stride + j] = sums[i * width + j];
 }
 
-static void multiply_panel(const struct product *p, long panel, long first, long end, int thread) {
+// `next` is the panel that comes after this one.
+static void multiply_panel(const struct product *p, long panel, long next, long first, long end, int thread) {
   int width = (int)panel_width(p->columns, panel);
   long column = panel * PANEL;
   const struct panel panels[2] = {
@@ -144,16 +169,18 @@ static void multiply_panel(const struct product *p, long panel, long first, long
       find_panel(&p->second, panel),
   };
   int is_plain = !p->bias && !p->scales && column + width <= p->columns;
-  for (long row = first; row < end; row += TILE_ROWS) {
-    int rows = (int)(end - row < TILE_ROWS ? end - row : TILE_ROWS);
+  // Tiles of one height: a low one at the end would wait for its own sums.
+  long tiles = (end - first + TILE_ROWS - 1) / TILE_ROWS;
+  long steps = panels[0].format == PANEL_F32 ? p->first.depth : p->first.depth / 2, asked = 0;
+  const char *ahead = find_panel(&p->first, next).data;
+  for (long i = 0; i < tiles; i++) {
+    long row = first + (end - first) * i / tiles, last = first + (end - first) * (i + 1) / tiles;
     float *c = p->c + row * p->c_stride + column;
-    if (!is_plain) {
-      multiply_edge(p, panels, row, rows, width, column);
-      continue;
-    }
-    multiply_operand(&p->first, p->precision, panels[0], row, rows, width, c, p->c_stride, p->accumulate);
-    if (p->second.depth > 0)
-      multiply_operand(&p->second, p->precision, panels[1], row, rows, width, c, p->c_stride, 1);
+    int is_ahead = tiles > 1 && tiles <= MOST_TILES_AHEAD && asked < panel_bytes(&p->first);
+    struct tile t = {row, (int)(last - row), width, c, p->c_stride, is_ahead ? ahead + asked : NULL};
+    if (is_plain) multiply_operands(p, panels, t, p->accumulate, 1);
+    else multiply_edge(p, panels, t, column);
+    asked += steps * 64 * lines_ahead(t.rows);
   }
 }
 
@@ -168,7 +195,7 @@ static void multiply(void *context, int piece, int pieces, int thread) {
   for (; block < last_block; block++) {
     long last_row = (block + 1) * ROW_BLOCK < p->rows ? (block + 1) * ROW_BLOCK : p->rows;
     for (long panel = first; panel < end; panel++)
-      multiply_panel(p, panel, block * ROW_BLOCK, last_row, thread);
+      multiply_panel(p, panel, panel + 1 < end ? panel + 1 : first, block * ROW_BLOCK, last_row, thread);
   }
 }
 

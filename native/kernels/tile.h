@@ -6,9 +6,19 @@
 // How many vectors a panel of `width` columns has.
 enum { PANEL_VECTORS = PANEL / LANES, VECTORS_OF_16 = 16 / LANES };
 
+// How many lines of 64 bytes a tile asks for at each step through the depth, so that the next panel is there after the
+// tiles of this one.
+INLINE int lines_ahead(int rows) { return rows <= 4 ? 2 : 1; }
+// Returns what to ask for next.
+INLINE const char *prefetch(const int rows, const char *ahead) {
+  if (!ahead) return NULL;
+  for (int i = 0; i < lines_ahead(rows); i++) __builtin_prefetch(ahead + 64 * i, 0, 2);
+  return ahead + 64 * lines_ahead(rows);
+}
+
 // C [rows, vectors] (+)= A [rows, depth] B [depth, width]; `a_row` and `a_depth` are strides of A, `b_depth` that of B.
 INLINE void tile_f32(const int rows, const int vectors, long depth, const float *a, long a_row, long a_depth,
-                     const float *b, long b_depth, float *c, long c_row, int accumulate) {
+                     const float *b, long b_depth, float *c, long c_row, int accumulate, const char *ahead) {
   vector sums[TILE_ROWS][PANEL_VECTORS];
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
@@ -16,6 +26,7 @@ INLINE void tile_f32(const int rows, const int vectors, long depth, const float 
     vector row[PANEL_VECTORS];
     for (int j = 0; j < vectors; j++) row[j] = load(b + LANES * j);
     b += b_depth;
+    ahead = prefetch(rows, ahead);
     for (int i = 0; i < rows; i++) {
       float factor = a[i * a_row + k * a_depth];
       for (int j = 0; j < vectors; j++) sums[i][j] += factor * row[j];
@@ -27,7 +38,7 @@ INLINE void tile_f32(const int rows, const int vectors, long depth, const float 
 
 // The same with B in bf16, widened in registers, and A in f32.
 INLINE void tile_widened(const int rows, const int vectors, long depth, const float *a, long a_row,
-                         const bfloat16 *b, float *c, long c_row, int accumulate) {
+                         const bfloat16 *b, float *c, long c_row, int accumulate, const char *ahead) {
   vector sums[TILE_ROWS][PANEL_VECTORS];
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
@@ -41,6 +52,7 @@ INLINE void tile_widened(const int rows, const int vectors, long depth, const fl
       }
     }
     b += 2 * LANES * vectors;
+    ahead = prefetch(rows, ahead);
   }
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
@@ -49,7 +61,7 @@ INLINE void tile_widened(const int rows, const int vectors, long depth, const fl
 // The same with A and B in bf16. Products are exact; a pair is added to the sum one after the other, the odd one
 // first, each with one rounding, as `vdpbf16ps` does.
 INLINE void tile_bf16(const int rows, const int vectors, long depth, const bfloat16 *a, long a_row,
-                      const bfloat16 *b, float *c, long c_row, int accumulate) {
+                      const bfloat16 *b, float *c, long c_row, int accumulate, const char *ahead) {
   vector sums[TILE_ROWS][PANEL_VECTORS];
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
@@ -88,6 +100,7 @@ INLINE void tile_bf16(const int rows, const int vectors, long depth, const bfloa
     }
 #endif
     b += 2 * LANES * vectors;
+    ahead = prefetch(rows, ahead);
   }
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
@@ -118,7 +131,7 @@ INLINE void tile_bf16(const int rows, const int vectors, long depth, const bfloa
 // Products of unpacked rows, in f32: `width` is a multiple of 16, at most PANEL.
 static inline void product_tile(int rows, int width, long depth, const float *a, long a_row, long a_depth, const float *b,
                          long b_depth, float *c, long c_row, int accumulate) {
-#define CALL(r, v) tile_f32(r, v, depth, a, a_row, a_depth, b, b_depth, c, c_row, accumulate)
+#define CALL(r, v) tile_f32(r, v, depth, a, a_row, a_depth, b, b_depth, c, c_row, accumulate, NULL)
   TILE(rows, width, CALL)
 #undef CALL
 }
