@@ -33,6 +33,39 @@ static long inverse_of(const float *masses, const int32_t *ids, long count, doub
   return last;
 }
 
+// Sums of so many masses: a sample is looked for in one block alone. In lanes that are the same on every machine.
+enum { MASS_BLOCK = 256, MASS_LANES = 16 };
+
+static double block_sum(const float *masses, long count) {
+  double lanes[MASS_LANES] = {0}, sum = 0;
+  long k = 0;
+  for (; k + MASS_LANES <= count; k += MASS_LANES)
+    for (int lane = 0; lane < MASS_LANES; lane++) lanes[lane] += (double)masses[k + lane];
+  for (; k < count; k++) lanes[k % MASS_LANES] += (double)masses[k];
+  for (int lane = 0; lane < MASS_LANES; lane++) sum += lanes[lane];
+  return sum;
+}
+
+static double sum_of_all(const float *masses, long size) {
+  double sum = 0;
+  for (long k = 0; k < size; k += MASS_BLOCK) sum += block_sum(masses + k, size - k < MASS_BLOCK ? size - k : MASS_BLOCK);
+  return sum;
+}
+
+// As `inverse_of` of all ids, block by block.
+static long inverse_of_all(const float *masses, long size, double target) {
+  long last = 0;
+  for (long k = 0; k < size; k += MASS_BLOCK) {
+    long count = size - k < MASS_BLOCK ? size - k : MASS_BLOCK;
+    double sum = block_sum(masses + k, count);
+    if (sum == 0) continue;
+    last = k + inverse_of(masses + k, NULL, count, target);
+    if (target < sum) return last;
+    target -= sum;
+  }
+  return last;
+}
+
 static int is_before(const float *masses, int32_t a, int32_t b) {
   return masses[a] != masses[b] ? masses[a] > masses[b] : a < b;
 }
@@ -60,7 +93,7 @@ static void sort_ids(const float *masses, int32_t *ids, long count) {
 
 static double sum_of(const float *masses, const int32_t *ids, long count) {
   double sum = 0;
-  for (long k = 0; k < count; k++) sum += masses[ids ? ids[k] : k];
+  for (long k = 0; k < count; k++) sum += masses[ids[k]];
   return sum;
 }
 
@@ -83,7 +116,7 @@ static long ids_from(const float *masses, long size, float floor, int32_t *ids) 
 
 static long sample_filtered(const float *masses, int32_t *ids, long size, long top_k, float top_p, float min_p,
                             double uniform) {
-  double limit = top_p < 1 ? top_p * sum_of(masses, NULL, size) : 0;
+  double limit = top_p < 1 ? top_p * sum_of_all(masses, size) : 0;
   long count = 0;
   if (top_k == 0 && top_p >= 1) count = ids_from(masses, size, min_p, ids);
   else
@@ -106,7 +139,7 @@ static void sample_row(const struct sample *p, long i, float *masses, int32_t *i
   long size = p->vocabulary;
   float *row = p->logits + i * p->stride, temperature = p->temperatures[i];
   shape_logits(row, p->bias_rows ? p->bias_rows + p->bias_of[i] * size : NULL, 1, size);
-  float log_sum = log_sum_of(row, size, NULL);
+  float log_sum = log_sum_of(row, size, temperature == 1 ? masses : NULL);
   p->tokens[i] = 0;
   p->logprobs[i] = p->tempered[i] = NAN;
   if (!(log_sum - log_sum == 0)) return;
@@ -116,24 +149,18 @@ static void sample_row(const struct sample *p, long i, float *masses, int32_t *i
     p->logprobs[i] = p->tempered[i] = row[token] - log_sum;
     return;
   }
-  float tempered_sum = log_sum, inverse = 1 / temperature;
-  const float *shaped = row;
+  float tempered_sum = log_sum;
+  const float *tempered = row;
   if (temperature != 1) {
     // As `log_probabilities` shapes them; the biases are in the row already.
-    for (long k = 0; k < size; k++) masses[k] = row[k] * inverse;
-    shaped = masses;
-    tempered_sum = log_sum_of(shaped, size, NULL);
+    float inverse = 1 / temperature, *shaped = masses + size;
+    for (long k = 0; k < size; k++) shaped[k] = row[k] * inverse;
+    tempered_sum = log_sum_of(shaped, size, masses);
+    tempered = shaped;
   }
-  float most = largest_of(shaped, size);
-  float *tempered = masses + size;
-  memcpy(tempered, shaped, (size_t)size * sizeof *tempered);
-  long k = 0;
-  for (; k + LANES <= size; k += LANES) store(masses + k, exponential(load(tempered + k) - most));
-  if (k < size)
-    store_some(masses + k, exponential(load_some(tempered + k, (int)(size - k), -FLT_MAX) - most), (int)(size - k));
   int is_filtered = p->top_ks[i] > 0 || p->top_ps[i] < 1 || p->min_ps[i] > 0;
   long token = is_filtered ? sample_filtered(masses, ids, size, p->top_ks[i], p->top_ps[i], p->min_ps[i], p->uniforms[i])
-                           : inverse_of(masses, NULL, size, p->uniforms[i] * sum_of(masses, NULL, size));
+                           : inverse_of_all(masses, size, p->uniforms[i] * sum_of_all(masses, size));
   p->tokens[i] = (int32_t)token;
   p->logprobs[i] = row[token] - log_sum;
   p->tempered[i] = tempered[token] - tempered_sum;
