@@ -32,16 +32,15 @@ export function forwardPass(
 ): Tensor {
   const { config, layers } = weights;
   const tokens = input.ids.columns;
-  let x = arena.take(tokens, config.hiddenSize);
-  let y = arena.take(tokens, config.hiddenSize);
+  const x = arena.take(tokens, config.hiddenSize);
+  const y = arena.take(tokens, config.hiddenSize);
   const { positions, attention } = input;
   embed(program, input.ids, weights.embedding, x, config.embeddingScale);
   const mark = arena.mark;
   for (const layer of layers.keys()) {
     const context = contextOf(weights, layer, { positions, attention });
-    layerForward(program, context, x, y, takeActivations(arena, tokens, context, x));
+    layerForward(program, context, x, x, takeActivations(arena, tokens, context, x, false));
     arena.release(mark);
-    [x, y] = [y, x];
   }
   norm(program, x, weights.finalNorm, y, {
     epsilon: config.normEpsilon,

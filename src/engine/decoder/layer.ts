@@ -66,18 +66,19 @@ export function headShape({ config, weights }: LayerContext): HeadShape {
   return { heads, keyHeads: kvHeads, headSize, scale: attentionScale, window: weights.window };
 }
 
-/** Room for the activations of one layer. */
+/** Room for the activations of one layer. @param isKept where they are not, what a layer adds is added to `x` itself */
 export function takeActivations(
   arena: Arena,
   tokens: number,
   { config, weights }: LayerContext,
   x: Tensor,
+  isKept = true,
 ): LayerActivations {
   const { hiddenSize, heads, headSize, ffnSize } = config;
   const take = (columns: number): Tensor => arena.take(tokens, columns);
   const narrow = ({ rank }: Linear): Tensor | null => (rank === 0 ? null : take(rank));
   const qkv = take(weights.queryKeyValue.outputs);
-  const middle = take(hiddenSize);
+  const middle = isKept ? take(hiddenSize) : x;
   return {
     normed: weights.beforeAttention === null ? x : take(hiddenSize),
     projected: weights.queryNorm === null ? qkv : take(qkv.columns),
@@ -98,7 +99,7 @@ export function takeActivations(
   };
 }
 
-/** y [N, H] from x [N, H]; y may not be x. */
+/** y [N, H] from x [N, H]; y may be x where nothing is kept. */
 export function layerForward(
   program: Program,
   context: LayerContext,
@@ -154,7 +155,7 @@ function addBranch(
   narrow: Tensor | null,
   options: { readonly epsilon: number; readonly offset: number },
 ): void {
-  copyRows(program, x, y);
+  if (x !== y) copyRows(program, x, y);
   linear.forward(program, branch, result ?? y, { narrow, accumulate: result === null });
   if (result !== null) norm(program, result, after!, y, { ...options, accumulate: true });
 }
