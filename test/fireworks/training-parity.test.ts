@@ -45,7 +45,7 @@ it(
   async () => {
     const still = { ...defaultOptim, learningRate: 0 };
     const context = { seed: 5, signal: new AbortController().signal };
-    await using local = createLocalBackend({ threads: 1 });
+    await using local = createLocalBackend({ threads: 1, precision: "f32" });
     await using remote = viaFireworks();
     await local.start({ ...context, model: { name: modelPath, lora: { rank: 4, alpha: 12 } } });
     await remote.start({ ...context, model: { name: baseModel, lora: { rank: 4, alpha: 12 } } });

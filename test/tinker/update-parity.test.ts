@@ -35,7 +35,7 @@ function weightsOf(row: TrainingRow, index: number): Float32Array {
 
 beforeAll(async () => {
   served = await startServer();
-  local = createLocalBackend({ threads: 1 });
+  local = createLocalBackend({ threads: 1, precision: "f32" });
   remote = createTinkerBackend({
     baseUrl: "http://tinker.test",
     apiKey: token,

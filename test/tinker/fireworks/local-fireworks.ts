@@ -55,6 +55,7 @@ export async function startFireworks(
     renderer: await loadRenderer(modelPath),
     token: key,
     threads: 2,
+    precision: "f32",
     pollMs: 2000,
     ...options,
     folder,
