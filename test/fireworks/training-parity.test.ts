@@ -106,7 +106,7 @@ it(
 
 it("gives metrics equal within 1e-4 for ten steps of the shop", async () => {
   const set = { "model.lora_alpha": 12 };
-  const inProcess = await run(createLocalBackend(), modelPath, { set });
+  const inProcess = await run(createLocalBackend({ precision: "f32" }), modelPath, { set });
   const remote = await run(viaFireworks(), baseModel, { set });
   expect(inProcess.metrics).toHaveLength(10);
   expectClose(remote.metrics, inProcess.metrics);
