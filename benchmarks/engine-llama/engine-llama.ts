@@ -8,6 +8,7 @@ import { startOurs } from "../engine-peers/turns.ts";
 import type { Benchmark } from "../harness/benchmark.ts";
 import { runChild } from "../harness/child.ts";
 import { LineProcess } from "../harness/line-process.ts";
+import { goalOf, kernels } from "../harness/kernel-goals.ts";
 import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
@@ -39,21 +40,21 @@ const peerNames: Readonly<Record<Format, string>> = {
   q8_0: "llama.cpp, Q8_0",
 };
 
-/** What ours reads its weights as. */
-const precisions = { f32: "", int8: ", 8-bit weights" } as const;
-type Precision = keyof typeof precisions;
+/** What ours keeps its weights as. */
+const formats = { floats: "", int8: ", int8 base" } as const;
+type OurFormat = keyof typeof formats;
 
-/** Of ratios, by batch, in either precision. */
-const goals: Readonly<Record<Format, Readonly<Record<number, number>>>> = {
-  f16: { 1: 1.2, 32: 1.2 },
-  q8_0: { 1: 0.8 },
-};
+/** Of ratios, by batch, in either format. */
+const goals: Readonly<Record<Format, Readonly<Record<number, number>>>> = goalOf({
+  native: { f16: { 1: 2, 32: 6 }, q8_0: { 1: 1.5 } },
+  portable: { f16: { 1: 1.5, 32: 4.5 }, q8_0: { 1: 1.2 } },
+});
 
 type Named<Name> = readonly (readonly [Name, LineProcess])[];
 
-/** Everything alternates: ours in each precision, llama.cpp in each format. */
+/** Everything alternates: both in each format. */
 async function compareWithLlama(
-  ours: Named<Precision>,
+  ours: Named<OurFormat>,
   llamas: Named<Format>,
   turn: SampleTurn,
   repetitions: number,
@@ -66,18 +67,18 @@ async function compareWithLlama(
     for (const [k, [, llama]] of llamas.entries())
       theirs[k]!.push(await llama.askWarm<TurnAnswer>(turn));
   }
-  return ours.flatMap(([precision], k) => ratios(precision, mine[k]!, llamas, theirs, turn));
+  return ours.flatMap(([own], k) => ratios(own, mine[k]!, llamas, theirs, turn));
 }
 
 function ratios(
-  precision: Precision,
+  own: OurFormat,
   mine: readonly TurnAnswer[],
   llamas: Named<Format>,
   theirs: readonly (readonly TurnAnswer[])[],
   turn: SampleTurn,
 ): readonly Result[] {
   const sampled = turn.batch * turn.newTokens;
-  const label = `SmolLM2-135M-Instruct${precisions[precision]}, batch ${turn.batch}`;
+  const label = `SmolLM2-135M-Instruct${formats[own]}, batch ${turn.batch}`;
   const speed = (answers: readonly TurnAnswer[]): number =>
     sampled / median(answers.map(({ seconds }) => seconds));
   const peak = (answers: readonly TurnAnswer[]): number =>
@@ -113,7 +114,8 @@ async function shareOfBandwidth(
   const { hidden_size: hidden, intermediate_size: ffn, num_hidden_layers: layers } = smolConfig;
   const keys = smolConfig.num_key_value_heads * smolConfig.head_dim;
   const perLayer = 2 * hidden * hidden + 2 * hidden * keys + 3 * hidden * ffn;
-  const bytesPerToken = 4 * (layers * perLayer + smolConfig.vocab_size * hidden);
+  const bytesPerWeight = kernels.hasBfloat16 ? 2 : 4;
+  const bytesPerToken = bytesPerWeight * (layers * perLayer + smolConfig.vocab_size * hidden);
   const shares: number[] = [];
   const bandwidths: number[] = [];
   for (let i = 0; i < repetitions; i++) {
@@ -129,7 +131,7 @@ async function shareOfBandwidth(
   }
   return [
     result("reading memory", "GB/s", median(bandwidths)),
-    result(`${model.name}, batch 1: share of that, decoding`, "", median(shares), atLeast(0.9)),
+    result(`${model.name}, batch 1: share of that, decoding`, "", median(shares), atLeast(0.7)),
   ];
 }
 
@@ -162,7 +164,7 @@ export const engineLlama: Benchmark = {
     await ours.ask({ do: "open", model });
     await oursInt8.ask({ do: "open", model: { ...model, quantization: "int8" } });
     const both = [
-      ["f32", ours],
+      ["floats", ours],
       ["int8", oursInt8],
     ] as const;
     const llamas = [

@@ -5,6 +5,7 @@ import { hasTorch, torchVersions } from "../engine-peers/torch-environment.ts";
 import { peerPrecisions, pyTorch, vllm } from "../engine-peers/peers.ts";
 import { hasVllm } from "../engine-peers/vllm-environment.ts";
 import { takeTurns } from "../engine-peers/turns.ts";
+import { goalOf } from "../harness/kernel-goals.ts";
 import { atLeast, compared, type Result, result } from "../harness/result.ts";
 import { median } from "../harness/statistics.ts";
 import { createTempFolder } from "../harness/temp-folder.ts";
@@ -23,7 +24,10 @@ async function measure(input: SampleInput): Promise<readonly Result[]> {
 }
 
 /** Goals for a batch of 32, by the peer's precision; the last one is vLLM's. */
-const goals = { f32: atLeast(3.5), bf16: atLeast(2.5), vllm: atLeast(1) } as const;
+const goals = goalOf({
+  native: { f32: atLeast(4.5), bf16: atLeast(4), vllm: atLeast(3) },
+  portable: { f32: atLeast(3), bf16: undefined, vllm: atLeast(2.5) },
+});
 
 /** Ours with its LoRA factors, as while training, and the bare model in the peers, in turns. */
 async function besidePeers(

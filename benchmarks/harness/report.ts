@@ -5,10 +5,13 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BenchmarkOptions } from "./benchmark.ts";
 import { type CpuFeature, cpuFeatures } from "./cpu-features.ts";
+import { forcedSet, kernels } from "./kernel-goals.ts";
 import type { Result } from "./result.ts";
 
 export interface Report {
   readonly name: string;
+  /** Of the embedded engine. */
+  readonly instructionSet: string;
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
@@ -41,7 +44,8 @@ export async function makeReport(
 ): Promise<Report> {
   const { version } = JSON.parse(await readFile(packageFile, "utf8")) as { version: string };
   return {
-    name,
+    name: forcedSet === undefined ? name : `${name}-${forcedSet}`,
+    instructionSet: kernels.instructionSet.name,
     machine: {
       cpu: cpus()[0]?.model.trim() ?? "unknown",
       cores: availableParallelism(),
