@@ -101,7 +101,14 @@ describe("report", () => {
       { metric: "plain", unit: "ms", ours: 1, ...none, goal: null, met: null },
     ]);
     const report = await makeReport("gateway", { quick: false }, results);
-    expect(Object.keys(report)).toEqual(["name", "machine", "versions", "date", "results"]);
+    expect(Object.keys(report)).toEqual([
+      "name",
+      "instructionSet",
+      "machine",
+      "versions",
+      "date",
+      "results",
+    ]);
     expect(Object.keys(report.machine)).toEqual(["cpu", "cores", "features", "memoryGiB", "os"]);
     expect(report.versions.agentTrainer).toMatch(/^\d+\.\d+\.\d+/);
     expect(new Date(report.date).toISOString()).toBe(report.date);
