@@ -17,11 +17,11 @@ describe("checkParts", () => {
     expect(check({ "local.threads": 2 }, "scripted")).not.toThrow();
     expect(check({ backend: "tinker" }, "tinker")).not.toThrow();
     // What stands there anyway changes nothing.
-    expect(check({ "local.sampling_precision": "float32", agent: null })).not.toThrow();
+    expect(check({ "local.precision": "auto", agent: null })).not.toThrow();
   });
 
   it.each([
-    ["local", { "local.sampling_precision": "int8" }, 'local.sampling_precision="int8"'],
+    ["local", { "local.precision": "f32" }, 'local.precision="f32"'],
     ["local", { "local.threads": 3 }, "local.threads=3"],
     ["local", { backend: "tinker" }, 'backend="tinker"'],
     ["tinker", { "tinker.context_length": 100 }, "tinker.context_length=100"],

@@ -49,8 +49,8 @@ it("resumes to the numbers of a run that nobody disturbed", async () => {
   const disturbed = run(viaTinker({ baseUrl: first.url }), "shop-tiny", {
     ...options,
     set: { ...options.set, "trainer.output_dir": outputDir },
-    // In the middle of the fourth step, whatever it is doing.
-    onStepEnd: (step) => void (step === 3 && setTimeout(() => (restarted = restart()), 150)),
+    // In the fourth step, whatever it is doing.
+    onStepEnd: (step) => void (step === 3 && setTimeout(() => (restarted = restart()), 10)),
   });
   // A sentence about what is gone and what to do, and neither a hang nor a step on fresh weights.
   await expect(disturbed).rejects.toThrow(
