@@ -3,7 +3,7 @@
 const commonFlags = [
   "-std=gnu11",
   "-O3",
-  "-ffp-contract=fast",
+  "-ffp-contract=fast-honor-pragmas",
   "-fno-sanitize=undefined",
   "-fvisibility=hidden",
   "-Wall",
