@@ -65,14 +65,9 @@ export function adamStep(
   optim: OptimSpec,
 ): number {
   const norm = globalNorm(gradients);
-  const clip = optim.maxGradNorm > 0 && norm > optim.maxGradNorm ? optim.maxGradNorm / norm : 1;
   state.step += 1;
-  const { beta1, beta2 } = optim;
-  const correction1 = 1 - beta1 ** state.step;
-  const correction2 = 1 - beta2 ** state.step;
   for (const [p, { name, decay }] of parameters.entries()) {
-    const shrink = 1 - optim.learningRate * (decay ? optim.weightDecay : 0);
-    const numbers: StepNumbers = { ...optim, clip, shrink, correction1, correction2 };
+    const numbers = stepNumbers(optim, norm, state.step, decay);
     const w = weights.get(name)!;
     const g = gradients.get(name)!;
     const m = state.firstMoment.get(name)!;
@@ -90,6 +85,23 @@ type StepNumbers = OptimSpec & {
   readonly correction1: number;
   readonly correction2: number;
 };
+
+/** @param norm of all gradients. @param step this one's number, from 1 on. @param decay whether the parameter decays */
+export function stepNumbers(
+  optim: OptimSpec,
+  norm: number,
+  step: number,
+  decay: boolean,
+): StepNumbers {
+  const { maxGradNorm, learningRate, weightDecay, beta1, beta2 } = optim;
+  return {
+    ...optim,
+    clip: maxGradNorm > 0 && norm > maxGradNorm ? maxGradNorm / norm : 1,
+    shrink: 1 - learningRate * (decay ? weightDecay : 0),
+    correction1: 1 - beta1 ** step,
+    correction2: 1 - beta2 ** step,
+  };
+}
 
 function stepBlock(
   w: Float32Array,

@@ -12,6 +12,7 @@ import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
 import { checkLossNumbers } from "../../core/loss/check-numbers.ts";
 import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
+import { NativeAdam } from "../optimizer/native-adam.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkRowIds } from "../token-ids.ts";
 import type { BatchLimits } from "./batch-limits.ts";
@@ -40,6 +41,8 @@ export interface TrainerOptions {
 
 export class PolicyTrainer {
   readonly adam: AdamState;
+  /** Null where moments are of half the size. */
+  readonly #nativeAdam: NativeAdam | null;
   readonly #policy: Policy;
   readonly #options: TrainerOptions;
   readonly #limits: BatchLimits;
@@ -56,7 +59,9 @@ export class PolicyTrainer {
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     this.#arena = new Arena(policy.device);
-    this.adam = createAdamState(policy.trained, options.momentPrecision);
+    const isWhole = (options.momentPrecision ?? "float32") === "float32";
+    this.#nativeAdam = isWhole ? new NativeAdam(policy.device, policy.parameters) : null;
+    this.adam = this.#nativeAdam?.state ?? createAdamState(policy.trained, options.momentPrecision);
     this.#gradients = new Map(
       Array.from(policy.parameters, ([name, { rows, columns }]) => [
         name,
@@ -229,7 +234,10 @@ export class PolicyTrainer {
     try {
       before?.({ grad_norm: globalNorm(gradients) });
       const { trained, data, weights } = this.#policy;
-      const norm = adamStep(trained, data, gradients, this.adam, optim);
+      const norm =
+        this.#nativeAdam === null
+          ? adamStep(trained, data, gradients, this.adam, optim)
+          : await this.#nativeAdam.step(trained, this.#gradients, optim);
       await writeTrained(this.#policy, weights);
       return { grad_norm: norm };
     } finally {
