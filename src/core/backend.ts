@@ -80,6 +80,8 @@ export interface ModelSpec {
   readonly lora: LoraSpec | null;
   /** Of the frozen base below the adapter. @default "none" */
   readonly quantization?: Quantization;
+  /** It is only sampled from as it is: a backend may leave out the adapter and what training needs. @default false */
+  readonly isFrozen?: boolean;
 }
 
 /** What a backend is told when a run starts. */

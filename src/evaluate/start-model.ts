@@ -33,7 +33,7 @@ async function startBackend(
 ): Promise<Omit<StartedModel, keyof AsyncDisposable>> {
   const target = await backend.start({
     seed: trainer.seed,
-    model: modelSpecOf(model),
+    model: { ...modelSpecOf(model), isFrozen: located.kind !== "checkpoint" },
     signal,
   });
   if (located.kind !== "checkpoint") return { target, weightVersion: 0, checkpoint: null };

@@ -87,7 +87,7 @@ export class LocalBackend implements TrainingBackend {
   async start(run: RunContext): Promise<InferenceTarget> {
     if (this.#worker !== undefined) throw new Error("The local backend has already been started.");
     const { onPull, onWarning, cacheMemoryMiB } = this.#options;
-    const { quantization = "none" } = run.model;
+    const { quantization = "none", isFrozen = false } = run.model;
     let path = "";
     const open = async () => {
       path = "";
@@ -99,7 +99,8 @@ export class LocalBackend implements TrainingBackend {
       const renderer = await loadModelRenderer(path);
       const loaded = await (this.#worker ??= new WorkerClient()).call("load", {
         ...found,
-        lora: run.model.lora,
+        lora: isFrozen ? null : run.model.lora,
+        isFrozen,
         quantization,
         probes: quantization === "none" ? [] : probePrompts(renderer),
         seed: run.seed,

@@ -32,6 +32,8 @@ export interface WorkerCalls {
     /** Name of the model outside of this machine, or its path. */
     name: string;
     lora: LoraSpec | null;
+    /** Nothing is trained. */
+    isFrozen: boolean;
     quantization: Quantization;
     /** Continued to measure what quantization changes; none: it is not measured. */
     probes: readonly Int32Array[];

@@ -70,10 +70,17 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ path, name, threads, lora, seed, quantization, probes, ...options }) {
+  async load({ path, name, threads, lora, isFrozen, seed, quantization, probes, ...options }) {
     const device = new Device({ threads });
     const precision = choosePrecision(options.precision, device);
-    const policy = await loadPolicy(path, { device, precision, lora, seed, quantization });
+    const policy = await loadPolicy(path, {
+      device,
+      precision,
+      lora,
+      isFrozen,
+      seed,
+      quantization,
+    });
     modelPath = path;
     const origin = { name, assets: await modelAssets(path) };
     engine = await PolicyEngine.create(policy, { ...options, modelPath: path, origin });

@@ -39,17 +39,21 @@ export interface TrainerOptions {
   readonly loadReference?: () => Promise<DecoderWeights>;
 }
 
-export class PolicyTrainer {
-  readonly adam: AdamState;
+interface Moments {
+  readonly state: AdamState;
   /** Null where moments are of half the size. */
-  readonly #nativeAdam: NativeAdam | null;
+  readonly native: NativeAdam | null;
+}
+
+export class PolicyTrainer {
   readonly #policy: Policy;
   readonly #options: TrainerOptions;
   readonly #limits: BatchLimits;
   readonly #rules: LogitRuleCompiler;
   readonly #arena: Arena;
   readonly #turns = new OneAfterAnother();
-  readonly #gradients: ReadonlyMap<string, Tensor>;
+  #moments: Moments | undefined;
+  #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
   #hasGradients = false;
 
@@ -59,15 +63,32 @@ export class PolicyTrainer {
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     this.#arena = new Arena(policy.device);
-    const isWhole = (options.momentPrecision ?? "float32") === "float32";
-    this.#nativeAdam = isWhole ? new NativeAdam(policy.device, policy.parameters) : null;
-    this.adam = this.#nativeAdam?.state ?? createAdamState(policy.trained, options.momentPrecision);
-    this.#gradients = new Map(
-      Array.from(policy.parameters, ([name, { rows, columns }]) => [
+  }
+
+  /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
+  get #optimizer(): Moments {
+    const { device, parameters, trained } = this.#policy;
+    const { momentPrecision: precision = "float32" } = this.#options;
+    if (this.#moments !== undefined) return this.#moments;
+    const native = precision === "float32" ? new NativeAdam(device, parameters) : null;
+    return (this.#moments = {
+      native,
+      state: native?.state ?? createAdamState(trained, precision),
+    });
+  }
+
+  get #sums(): ReadonlyMap<string, Tensor> {
+    const { device, parameters } = this.#policy;
+    return (this.#gradients ??= new Map(
+      Array.from(parameters, ([name, { rows, columns }]) => [
         name,
-        newTensor(policy.device, rows, columns),
+        newTensor(device, rows, columns),
       ]),
-    );
+    ));
+  }
+
+  get adam(): AdamState {
+    return this.#optimizer.state;
   }
 
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
@@ -78,7 +99,7 @@ export class PolicyTrainer {
   /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
   get accumulatedGradients(): ReadonlyMap<string, Float32Array> {
     if (!this.#hasGradients) return new Map();
-    return new Map(Array.from(this.#gradients, ([name, tensor]) => [name, tensor.data]));
+    return new Map(Array.from(this.#sums, ([name, tensor]) => [name, tensor.data]));
   }
 
   /**
@@ -194,7 +215,7 @@ export class PolicyTrainer {
         this.#clear();
         throw new NumericsError("The loss", statistics.loss);
       }
-      await pass.backward({ logprobs, entropies }, this.#gradients);
+      await pass.backward({ logprobs, entropies }, this.#sums);
       this.#hasGradients = true;
     }
     return statistics.summary();
@@ -209,7 +230,7 @@ export class PolicyTrainer {
   }
 
   #clear(): void {
-    for (const tensor of this.#gradients.values()) tensor.data.fill(0);
+    for (const tensor of this.#gradients?.values() ?? []) tensor.data.fill(0);
     this.#hasGradients = false;
   }
 
@@ -234,10 +255,11 @@ export class PolicyTrainer {
     try {
       before?.({ grad_norm: globalNorm(gradients) });
       const { trained, data, weights } = this.#policy;
+      const { native, state } = this.#optimizer;
       const norm =
-        this.#nativeAdam === null
-          ? adamStep(trained, data, gradients, this.adam, optim)
-          : await this.#nativeAdam.step(trained, this.#gradients, optim);
+        native === null
+          ? adamStep(trained, data, gradients, state, optim)
+          : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
       return { grad_norm: norm };
     } finally {
