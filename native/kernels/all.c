@@ -8,6 +8,7 @@
 #include "outer.c"
 #include "pack.c"
 #include "product.c"
+#include "quantize.c"
 #include "rotate.c"
 #include "rows.c"
 #include "sample.c"
@@ -33,6 +34,7 @@ static const struct operation operations[] = {
     OPERATION(outer, 12),
     OPERATION(pack, 13),
     OPERATION(product, 23),
+    OPERATION(quantize, 10),
     OPERATION(rotate, 10),
     OPERATION(sample_rows, 16),
     OPERATION(scatter_rows, 8),

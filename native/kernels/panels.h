@@ -2,7 +2,7 @@
 // to be, rounded up to 16. Depth is even. Columns beyond the matrix are zero.
 //   f32   [depth][width]
 //   bf16  [depth / 2][width][2]
-//   int8  [depth / 2][width][2], with a scale a column
+//   int8  [depth / 2][width][2], with a scale for each column, or for each depth of a transposed matrix
 #pragma once
 #include "vector.h"
 
@@ -14,7 +14,7 @@ enum { PANEL = 16, TILE_ROWS = 6 }; // 12 of 16 registers of 8 lanes
 enum { PANEL = 16, TILE_ROWS = 6 }; // 24 of 32 registers of 4 lanes
 #endif
 
-enum panel_format { PANEL_F32 = 0, PANEL_BF16 = 1, PANEL_INT8 = 2 };
+enum panel_format { PANEL_F32 = 0, PANEL_BF16 = 1, PANEL_INT8 = 2, PANEL_INT8_BY_DEPTH = 3 };
 enum precision { PRECISION_F32 = 0, PRECISION_BF16 = 1 };
 
 INLINE long panel_count(long columns) { return (columns + PANEL - 1) / PANEL; }

@@ -14,6 +14,8 @@ struct operand {
   long a_stride, depth, packed_depth;
   const void *b;
   enum panel_format format;
+  // Where scales lie along the depth, or null.
+  const float *depth_scales;
   // A in bf16, [rows, depth rounded up to 2].
   bfloat16 *a_narrow;
 };
@@ -22,6 +24,7 @@ struct product {
   long rows, columns, c_stride;
   struct operand first, second;
   float *c;
+  // Scales of the first matrix, by column; or null.
   const float *bias, *scales;
   enum precision precision;
   int accumulate;
@@ -50,9 +53,21 @@ static int is_narrow(const struct product *p, const struct operand *o) {
 }
 
 static void narrow_operand(const struct operand *o, long row) {
+  enum { CHUNK = 64 };
   long stride = narrow_stride(o);
-  narrow_all(o->a_narrow + row * stride, o->a + row * o->a_stride, o->depth);
-  if (stride > o->depth) o->a_narrow[row * stride + o->depth] = 0;
+  const float *from = o->a + row * o->a_stride;
+  bfloat16 *to = o->a_narrow + row * stride;
+  if (stride > o->depth) to[o->depth] = 0;
+  if (!o->depth_scales) {
+    narrow_all(to, from, o->depth);
+    return;
+  }
+  for (long k = 0; k < o->depth; k += CHUNK) {
+    float scaled[CHUNK];
+    long count = o->depth - k < CHUNK ? o->depth - k : CHUNK;
+    for (long i = 0; i < count; i++) scaled[i] = from[k + i] * o->depth_scales[k + i];
+    narrow_all(to + k, scaled, count);
+  }
 }
 
 static void narrow_rows(void *context, int piece, int pieces, int thread) {
@@ -64,71 +79,62 @@ static void narrow_rows(void *context, int piece, int pieces, int thread) {
   }
 }
 
-// A panel as f32 [depth][width].
-static void widen_panel(const struct operand *o, const void *from, long width, float *to) {
-  if (o->format == PANEL_INT8) {
-    const int8_t *integers_of = from;
-    for (long k = 0; k < o->depth; k++)
-      for (long j = 0; j < width; j++)
-        to[k * width + j] = (float)integers_of[k / 2 * width * 2 + j * 2 + k % 2];
-    return;
-  }
-  const bfloat16 *pairs_of = from;
-  for (long k = 0; k < o->depth; k += 2)
-    for (long j = 0; j < width; j += LANES) {
-      integers pairs = *(const integers *)(pairs_of + k * width + 2 * j);
-      store(to + k * width + j, (vector)(pairs << 16));
-      if (k + 1 < o->depth) store(to + (k + 1) * width + j, (vector)(pairs & (int32_t)0xffff0000));
-    }
-}
-
-// Integers as bf16, which holds them exactly, in the same order.
-static void integers_to_bf16(const int8_t *from, long count, bfloat16 *to) {
-  for (long i = 0; i < count; i++) to[i] = narrow((float)from[i]);
-}
-
 static long panel_bytes(const struct operand *o) {
-  static const int element_bytes[] = {4, 2, 1};
-  return PANEL * o->packed_depth * element_bytes[o->format];
+  return PANEL * o->packed_depth * panel_element_bytes(o->format);
 }
 static struct panel find_panel(const struct operand *o, long panel) {
   return (struct panel){(const char *)o->b + panel * panel_bytes(o), o->format};
 }
 
-// In the format that tiles of many rows are fastest with; the sums are the same.
+// In the format that tiles of so many rows are fastest with; the sums are the same.
 static struct panel prepare_panel(const struct product *p, struct panel panel, long width, long rows, int thread) {
   const struct operand *o = &p->first;
   float *own = p->panels + thread * o->packed_depth * PANEL;
-  if (panel.format == PANEL_F32) return panel;
+  int is_shared = rows > 2 * TILE_ROWS;
   // Pairs that are widened in registers would end beyond an odd depth.
   int is_odd = o->depth % 2 != 0;
-  if (p->precision == PRECISION_F32 && (panel.format == PANEL_INT8 || rows > 2 * TILE_ROWS || is_odd)) {
-    widen_panel(o, panel.data, width, own);
+  if (panel.format == PANEL_F32) return panel;
+  if (p->precision == PRECISION_F32 && (is_shared || is_odd || o->depth_scales)) {
+    widen_panel(panel.format, panel.data, o->depth, width, o->depth_scales, own);
     return (struct panel){own, PANEL_F32};
   }
-  if (panel.format == PANEL_BF16) return panel;
-  integers_to_bf16(panel.data, narrow_stride(o) * width, (bfloat16 *)own);
-  return (struct panel){own, PANEL_BF16};
+  if (p->precision == PRECISION_BF16 && panel.format == PANEL_INT8 && is_shared) {
+    integers_to_bf16(panel.data, narrow_stride(o) * width, (bfloat16 *)own);
+    return (struct panel){own, PANEL_BF16};
+  }
+  return panel;
 }
 
 static void multiply_operand(const struct operand *o, enum precision precision, struct panel panel, struct tile t,
                              int accumulate) {
   const float *a = o->a + t.row * o->a_stride;
+  long stride = narrow_stride(o);
+  const bfloat16 *narrow = o->a_narrow + t.row * stride;
+#define FLOATS(r, v) tile_f32(r, v, o->depth, a, o->a_stride, 1, panel.data, t.width, t.c, t.c_stride, accumulate, t.ahead)
+#define WIDENED(format, r, v)                                                                                \
+  tile_widened(format, r, v, o->depth, a, o->a_stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
+#define NARROW(format, r, v)                                                                                 \
+  tile_bf16(format, r, v, stride, narrow, stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
+#define WIDENED_BF16(r, v) WIDENED(PANEL_BF16, r, v)
+#define WIDENED_INT8(r, v) WIDENED(PANEL_INT8, r, v)
+#define NARROW_BF16(r, v) NARROW(PANEL_BF16, r, v)
+#define NARROW_INT8(r, v) NARROW(PANEL_INT8, r, v)
   if (panel.format == PANEL_F32) {
-#define CALL(r, v) tile_f32(r, v, o->depth, a, o->a_stride, 1, panel.data, t.width, t.c, t.c_stride, accumulate, t.ahead)
-    TILE(t.rows, t.width, CALL)
-#undef CALL
+    TILE(t.rows, t.width, FLOATS)
   } else if (precision == PRECISION_F32) {
-#define CALL(r, v) tile_widened(r, v, o->depth, a, o->a_stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
-    TILE(t.rows, t.width, CALL)
-#undef CALL
+    if (panel.format == PANEL_BF16) { TILE(t.rows, t.width, WIDENED_BF16) }
+    else { TILE(t.rows, t.width, WIDENED_INT8) }
   } else {
-    long stride = narrow_stride(o);
-    const bfloat16 *narrowed = o->a_narrow + t.row * stride;
-#define CALL(r, v) tile_bf16(r, v, stride, narrowed, stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
-    TILE(t.rows, t.width, CALL)
-#undef CALL
+    if (panel.format == PANEL_BF16) { TILE(t.rows, t.width, NARROW_BF16) }
+    else { TILE(t.rows, t.width, NARROW_INT8) }
   }
+#undef FLOATS
+#undef WIDENED
+#undef NARROW
+#undef WIDENED_BF16
+#undef WIDENED_INT8
+#undef NARROW_BF16
+#undef NARROW_INT8
 }
 
 // The first operand, and onto it the second.
@@ -209,7 +215,8 @@ static struct operand read_operand(struct reader *in) {
 }
 
 // rows, columns, C, its stride, accumulate, bias or 0, scales or 0, precision, scratch [threads, packed depth, PANEL]
-// f32; then twice A, its stride, depth, B, packed depth, format, scratch [rows, depth] bf16: the second depth may be 0
+// f32; then twice A, its stride, depth, B, packed depth, format, scratch [rows, depth] bf16: the second depth may be 0.
+// Format 3 is of integers whose scales are by depth, as those of a transposed matrix are.
 static void product(const double *arguments, struct team *team) {
   struct reader in = {arguments};
   struct product p = {0};
@@ -218,6 +225,10 @@ static void product(const double *arguments, struct team *team) {
   p.bias = read_address(&in), p.scales = read_address(&in);
   p.precision = (enum precision)read_integer(&in), p.panels = read_address(&in);
   p.first = read_operand(&in), p.second = read_operand(&in);
+  if (p.first.format == PANEL_INT8_BY_DEPTH) {
+    p.first.format = PANEL_INT8, p.first.depth_scales = p.scales;
+    p.scales = NULL;
+  }
   double cost = 2.0 * (double)p.rows * (double)p.first.depth * (double)p.columns;
   long panels = panel_count(p.columns), blocks = (p.rows + ROW_BLOCK - 1) / ROW_BLOCK;
   if (is_narrow(&p, &p.first) || is_narrow(&p, &p.second))

@@ -1,7 +1,7 @@
 // The inner loop of every product: a tile of C, TILE_ROWS x PANEL at most, stays in registers while the depth is gone
 // through in order. So a row's result depends on that row alone, wherever it is computed.
 #pragma once
-#include "panels.h"
+#include "widen.h"
 
 // How many vectors a panel of `width` columns has.
 enum { PANEL_VECTORS = PANEL / LANES, VECTORS_OF_16 = 16 / LANES };
@@ -36,70 +36,69 @@ INLINE void tile_f32(const int rows, const int vectors, long depth, const float 
     for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
 }
 
-// The same with B in bf16, widened in registers, and A in f32.
-INLINE void tile_widened(const int rows, const int vectors, long depth, const float *a, long a_row,
-                         const bfloat16 *b, float *c, long c_row, int accumulate, const char *ahead) {
+// The same with B in bf16 or integers, widened in registers, and A in f32.
+INLINE void tile_widened(const enum panel_format format, const int rows, const int vectors, long depth, const float *a,
+                         long a_row, const void *panel, float *c, long c_row, int accumulate,
+                         const char *ahead) {
+  const char *b = panel;
   vector sums[TILE_ROWS][PANEL_VECTORS];
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
   for (long k = 0; k < depth; k += 2) {
-    for (int j = 0; j < vectors; j++) {
-      integers pairs = *(const integers *)(b + 2 * LANES * j);
-      vector even = (vector)(pairs << 16), odd = (vector)(pairs & (int32_t)0xffff0000);
+    for (int j = 0; j < vectors; j++, b += 2 * LANES * panel_element_bytes(format)) {
+      struct two_rows two = load_two_rows(format, b);
       for (int i = 0; i < rows; i++) {
-        sums[i][j] += a[i * a_row + k] * even;
-        sums[i][j] += a[i * a_row + k + 1] * odd;
+        sums[i][j] += a[i * a_row + k] * two.even;
+        sums[i][j] += a[i * a_row + k + 1] * two.odd;
       }
     }
-    b += 2 * LANES * vectors;
     ahead = prefetch(rows, ahead);
   }
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) store(c + i * c_row + LANES * j, sums[i][j]);
 }
 
-// The same with A and B in bf16. Products are exact; a pair is added to the sum one after the other, the odd one
-// first, each with one rounding, as `vdpbf16ps` does.
-INLINE void tile_bf16(const int rows, const int vectors, long depth, const bfloat16 *a, long a_row,
-                      const bfloat16 *b, float *c, long c_row, int accumulate, const char *ahead) {
+// The same with A in bf16, and B in bf16 or integers. Products are exact; a pair is added to the sum one after the
+// other, the odd one first, each with one rounding, as `vdpbf16ps` does.
+INLINE void tile_bf16(const enum panel_format format, const int rows, const int vectors, long depth, const bfloat16 *a,
+                      long a_row, const void *panel, float *c, long c_row, int accumulate,
+                      const char *ahead) {
+  const char *b = panel;
   vector sums[TILE_ROWS][PANEL_VECTORS];
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < vectors; j++) sums[i][j] = accumulate ? load(c + i * c_row + LANES * j) : broadcast(0);
   for (long k = 0; k < depth; k += 2) {
+    integers pairs[PANEL_VECTORS];
+    for (int j = 0; j < vectors; j++, b += 2 * LANES * panel_element_bytes(format)) pairs[j] = load_pairs(format, b);
 #if defined(__AVX512BF16__)
-    __m512bh pairs[PANEL_VECTORS];
-    for (int j = 0; j < vectors; j++) pairs[j] = (__m512bh)_mm512_loadu_si512(b + 2 * LANES * j);
     for (int i = 0; i < rows; i++) {
       int32_t two;
       memcpy(&two, a + i * a_row + k, 4);
       __m512bh factor = (__m512bh)_mm512_set1_epi32(two);
       for (int j = 0; j < vectors; j++)
-        sums[i][j] = (vector)_mm512_dpbf16_ps((__m512)sums[i][j], factor, pairs[j]);
+        sums[i][j] = (vector)_mm512_dpbf16_ps((__m512)sums[i][j], factor, (__m512bh)pairs[j]);
     }
 #elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
     // Not BFDOT: it rounds the sum of a pair apart, and to odd. These round like the sums below.
-    bfloat16x8_t pairs[PANEL_VECTORS];
-    for (int j = 0; j < vectors; j++) pairs[j] = vreinterpretq_bf16_u16(vld1q_u16(b + 2 * LANES * j));
     for (int i = 0; i < rows; i++) {
       uint32_t two;
       memcpy(&two, a + i * a_row + k, 4);
       bfloat16x8_t factor = vreinterpretq_bf16_u32(vdupq_n_u32(two));
       for (int j = 0; j < vectors; j++) {
-        float32x4_t sum = vbfmlaltq_f32((float32x4_t)sums[i][j], factor, pairs[j]);
-        sums[i][j] = (vector)vbfmlalbq_f32(sum, factor, pairs[j]);
+        bfloat16x8_t own = vreinterpretq_bf16_s32((int32x4_t)pairs[j]);
+        float32x4_t sum = vbfmlaltq_f32((float32x4_t)sums[i][j], factor, own);
+        sums[i][j] = (vector)vbfmlalbq_f32(sum, factor, own);
       }
     }
 #else
     for (int j = 0; j < vectors; j++) {
-      integers pairs = *(const integers *)(b + 2 * LANES * j);
-      vector even = (vector)(pairs << 16), odd = (vector)(pairs & (int32_t)0xffff0000);
+      vector even = (vector)(pairs[j] << 16), odd = (vector)(pairs[j] & (int32_t)0xffff0000);
       for (int i = 0; i < rows; i++) {
         sums[i][j] += widen(a[i * a_row + k + 1]) * odd;
         sums[i][j] += widen(a[i * a_row + k]) * even;
       }
     }
 #endif
-    b += 2 * LANES * vectors;
     ahead = prefetch(rows, ahead);
   }
   for (int i = 0; i < rows; i++)

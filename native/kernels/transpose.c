@@ -18,6 +18,25 @@ static void split_pairs(const bfloat16 *from, long rows, long width, bfloat16 *t
     }
 }
 
+// Squares of 2 x 2 are words on both sides, with the two in the middle changed over.
+static void transpose_integers(void *context, int piece, int pieces, int thread) {
+  (void)thread;
+  const struct transpose *p = context;
+  long blocks = (p->depth + BLOCK - 1) / BLOCK;
+  long first = piece_start(blocks, piece, pieces) * BLOCK, end = piece_start(blocks, piece + 1, pieces) * BLOCK;
+  for (long column = first; column < end && column < p->depth; column += 2)
+    for (long panel = 0; panel < panel_count(p->columns); panel++) {
+      long row = panel * PANEL, width = panel_width(p->columns, panel), to_width = panel_width(p->depth, column / PANEL);
+      long count = p->to_depth - row < width ? p->to_depth - row : width;
+      const int8_t *from = (const int8_t *)p->from + panel_index(PANEL_INT8, p->depth, p->columns, column, row);
+      int8_t *to = (int8_t *)p->to + panel_index(PANEL_INT8, p->to_depth, p->depth, row, column);
+      for (long j = 0; j < count; j += 2, from += 4, to += 2 * to_width) {
+        int8_t square[] = {from[0], from[2], from[1], from[3]};
+        memcpy(to, square, sizeof square);
+      }
+    }
+}
+
 static void transpose_part(void *context, int piece, int pieces, int thread) {
   (void)thread;
   const struct transpose *p = context;
@@ -42,13 +61,13 @@ static void transpose_part(void *context, int piece, int pieces, int thread) {
   }
 }
 
-// depth, columns, matrix, format (f32, bf16), result of depth `columns` and columns `depth`, its depth rounded up to 2
+// depth, columns, matrix, format, result of depth `columns` and columns `depth`, its depth rounded up to 2
 static void transpose(const double *arguments, struct team *team) {
   struct reader in = {arguments};
   struct transpose p = {0};
   p.depth = read_integer(&in), p.columns = read_integer(&in);
   p.from = read_address(&in), p.format = (enum panel_format)read_integer(&in);
   p.to = read_address(&in), p.to_depth = read_integer(&in);
-  team_run(team, transpose_part, &p,
+  team_run(team, p.format == PANEL_INT8 ? transpose_integers : transpose_part, &p,
            pieces_for(team, 4.0 * (double)p.depth * (double)p.columns, (p.depth + BLOCK - 1) / BLOCK));
 }

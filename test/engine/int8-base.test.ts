@@ -11,9 +11,15 @@ import { mergeAdapter, readLoraAdapter } from "../../src/engine/checkpoint/lora-
 import { openModelSource } from "../../src/engine/checkpoint/open-model-source.ts";
 import { roundToInt8 } from "../../src/engine/model/int8-matrix.ts";
 import { PolicyEngine } from "../../src/engine/policy-engine.ts";
-import { createPolicy, type Policy } from "../../src/engine/decoder/policy.ts";
+import {
+  createPolicy,
+  sharedDecoder,
+  writeTrained,
+  type Policy,
+} from "../../src/engine/decoder/policy.ts";
 import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { fitSource } from "../../src/engine/model/fit-source.ts";
+import { BatchSampler } from "../../src/engine/generation/batch-sampler.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
 import type { Precision } from "../../src/core/precision.ts";
 import { openPolicy } from "./open-policy.ts";
@@ -124,6 +130,40 @@ describe("a network of rounded weights", () => {
     for (const [name, format] of formats)
       expect(format, name).toBe(name.includes("_proj") ? "i8" : "f32");
     expect(formats.length).toBeGreaterThan(10);
+  });
+
+  it("has the gradients of every factor, in bf16 as near as bf16 is", async () => {
+    const gradients = async (policy: Policy): Promise<ReadonlyMap<string, Float32Array>> => {
+      const trainer = new PolicyTrainer(policy, { memoryMiB: 256 });
+      await trainer.forwardBackward(rows, crossEntropy);
+      return trainer.accumulatedGradients;
+    };
+    const expected = await gradients(await roundedModel());
+    for (const [precision, cosineAbove] of [
+      ["f32", 1 - 1e-6],
+      ["bf16", 0.999],
+    ] as const) {
+      const found = await gradients(await int8Model(precision));
+      expect([...found.keys()]).toEqual([...expected.keys()]);
+      for (const [name, own] of found)
+        expect(cosine(own, expected.get(name)!), `${precision} ${name}`).toBeGreaterThan(
+          cosineAbove,
+        );
+    }
+  });
+
+  it("is shared with decoders that are served, and is the reference without its adapter", async () => {
+    const policy = await int8Model();
+    const params = { ...defaultSampling, maxTokens: 20, stopTokenIds: [], seed: 1 };
+    const sampled = (weights: Policy["weights"]) =>
+      new BatchSampler(weights).sample({ tokens: randomTokens(1, 9, vocabSize), params });
+    const served = sharedDecoder(policy, lora);
+    await writeTrained(policy, served);
+    expect(await sampled(served)).toEqual(await sampled(policy.weights));
+    const plain = await openPolicy(path, lora, { seed: 3, quantization: "int8" });
+    const reference = sharedDecoder(policy, null);
+    expect(await sampled(reference)).toEqual(await sampled(plain.weights));
+    expect(reference.parts).toBe(policy.weights.parts);
   });
 
   it.each(["f32", "bf16"] as const)(

@@ -27,6 +27,7 @@ import {
 import { sampleRows } from "../../src/engine/tensor/operations/sample.ts";
 import {
   newMatrix,
+  newTransposed,
   pack,
   product,
   transpose,
@@ -46,11 +47,7 @@ function matrix(
   format: MatrixFormat,
 ): Matrix {
   const made = newMatrix(f.device, depth, columns, format);
-  if (format === "i8") {
-    const { data } = made.panels;
-    for (let i = 0; i < data.length; i++) data[i] = f.below(256) - 128;
-    made.scales!.data.fill(0.01);
-  } else pack(program, f.tensor(columns, depth), made);
+  pack(program, f.tensor(columns, depth), made);
   return made;
 }
 
@@ -119,21 +116,30 @@ const biasesFor = (f: FuzzInputs, rows: number, vocabulary: number) => {
   return f.pick(null, { rows: f.rows(count, vocabulary, "f32", bias), of: f.ids(rows, count) });
 };
 
+const transposed = (program: Program, f: FuzzInputs, from: Matrix): Matrix => {
+  const made = newTransposed(f.device, from);
+  transpose(program, from, made);
+  return made;
+};
+
 const products: Fuzz = (program, f) => {
   const format = f.pick<MatrixFormat>("f32", "bf16", "i8");
-  const even = (depth: number): number => (format === "f32" ? depth : depth + (depth % 2));
-  const [rows, depth, columns] = [f.size(220), even(f.size(150)), f.size(280)];
-  const weights = matrix(program, f, depth, columns, format);
-  const x = f.tensor(rows, depth, true);
-  const second = { x: f.tensor(rows, even(f.size(20))), matrix: weights };
+  const [rows, depth] = [f.size(220), f.size(150)];
+  const weights = f.pick(
+    () => matrix(program, f, depth, f.size(280), format),
+    () => transposed(program, f, matrix(program, f, f.size(280), depth, format)),
+  )();
+  const { columns } = weights;
   const adapter = f.pick("f32" as const, "bf16" as const);
-  second.x = f.tensor(rows, 2 * f.size(20));
-  second.matrix = matrix(program, f, second.x.columns, columns, adapter);
-  product(program, x, weights, f.tensor(rows, columns), {
+  const second = f.tensor(rows, adapter === "f32" ? f.size(40) : 2 * f.size(20));
+  product(program, f.tensor(rows, depth, true), weights, f.tensor(rows, columns), {
     precision: f.pick("f32", "bf16"),
     accumulate: f.pick(true, false),
     bias: f.pick(null, f.numbers(1, columns)),
-    second: f.pick(null, second),
+    second: f.pick(null, {
+      x: second,
+      matrix: matrix(program, f, second.columns, columns, adapter),
+    }),
   });
 };
 
@@ -141,10 +147,10 @@ const packs: Fuzz = (program, f) => {
   const format = f.pick<"f32" | "bf16">("f32", "bf16");
   const to = newMatrix(f.device, f.size(100), f.size(200), format);
   const [depth, columns] = [f.size(to.depth), f.size(to.columns)];
-  const transposed = f.pick(true, false);
-  const shape = transposed ? ([depth, columns] as const) : ([columns, depth] as const);
+  const isTransposed = f.pick(true, false);
+  const shape = isTransposed ? ([depth, columns] as const) : ([columns, depth] as const);
   const options = {
-    transposed,
+    transposed: isTransposed,
     depth: f.below(to.depth - depth + 1),
     column: f.below(to.columns - columns + 1),
     factor: f.pick(1, 0.5),
@@ -157,7 +163,19 @@ const packs: Fuzz = (program, f) => {
       to,
       options,
     );
-  transpose(program, to, newMatrix(f.device, to.columns, to.depth, format));
+  transposed(program, f, to);
+};
+
+const quantizations: Fuzz = (program, f) => {
+  const to = newMatrix(f.device, f.size(150), f.size(280), "i8");
+  const [depth, columns] = [to.depth - f.below(2), f.size(to.columns)];
+  const column = f.below(to.columns - columns + 1);
+  const rows = [
+    () => f.tensor(columns, depth, true),
+    () => f.rows(columns, depth, "bf16", () => f.below(65_536)),
+  ];
+  pack(program, f.pick(...rows)(), to, { column });
+  transposed(program, f, to);
 };
 
 const embeddings: Fuzz = (program, f) => {
@@ -279,6 +297,7 @@ export const fuzzedOperations: ReadonlyMap<Fuzz, readonly string[]> = new Map([
   [outers, ["outer"]],
   [packs, ["pack", "transpose"]],
   [products, ["product"]],
+  [quantizations, ["quantize"]],
   [rotations, ["rotate"]],
   [rows, ["copy_rows", "gather_rows", "scatter_rows"]],
   [samples, ["sample_rows"]],

@@ -5,10 +5,12 @@
 import type { Device } from "../tensor/device.ts";
 import {
   newMatrix,
+  newTransposed,
   pack,
   product,
   transpose,
   type Matrix,
+  type MatrixFormat,
   type Precision,
 } from "../tensor/matrix.ts";
 import { outer } from "../tensor/operations/outer.ts";
@@ -36,15 +38,17 @@ export interface LinearShape {
 /** The matrix of all parts, and its transpose once a backward pass needs it. Shared where it is frozen. */
 export class BaseMatrix {
   readonly forward: Matrix;
-  readonly format: "f32" | "bf16";
   readonly #device: Device;
   #transposed: Matrix | null = null;
   #isStale = true;
 
-  constructor(device: Device, inputs: number, outputs: number, format: "f32" | "bf16") {
+  constructor(device: Device, inputs: number, outputs: number, format: MatrixFormat) {
     this.#device = device;
-    this.format = format;
     this.forward = newMatrix(device, inputs, outputs, format);
+  }
+
+  get format(): MatrixFormat {
+    return this.forward.format;
   }
 
   /** @param column of the first of the outputs `rows` [outputs, inputs] */
@@ -54,9 +58,7 @@ export class BaseMatrix {
   }
 
   transposed(program: Program): Matrix {
-    const { format } = this;
-    const { depth, columns } = this.forward;
-    this.#transposed ??= newMatrix(this.#device, columns, depth, format);
+    this.#transposed ??= newTransposed(this.#device, this.forward);
     if (this.#isStale) transpose(program, this.forward, this.#transposed);
     this.#isStale = false;
     return this.#transposed;
@@ -115,7 +117,7 @@ export class Linear {
   }
 
   /** Of its base. */
-  get format(): "f32" | "bf16" {
+  get format(): MatrixFormat {
     return this.#base.format;
   }
 

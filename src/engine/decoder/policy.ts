@@ -1,5 +1,6 @@
 /** A policy on native kernels: a decoder, and its trained parameters as 32-bit floats. */
 import type { LoraSpec, Quantization } from "../../core/backend.ts";
+import { ConfigError } from "../../core/errors.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import { openModelSource } from "../checkpoint/open-model-source.ts";
 import { fitSource } from "../model/fit-source.ts";
@@ -47,11 +48,15 @@ export interface PolicyOptions {
   readonly isFrozen?: boolean;
   /** Initial LoRA factors derive from it. */
   readonly seed: number;
-  /** Of the frozen linear layers; needs LoRA. @default "none" */
+  /** Of the linear layers, which are not trained then. @default "none" */
   readonly quantization?: Quantization;
 }
 
-/** Reads a folder in Hugging Face layout, or a `.gguf` file. @throws ModelError */
+/**
+ * Reads a folder in Hugging Face layout, or a `.gguf` file.
+ * @throws ModelError
+ * @throws ConfigError when every weight of a quantized base is to be trained
+ */
 export async function loadPolicy(path: string, options: PolicyOptions): Promise<Policy> {
   const source = await openModelSource(path);
   const { config, base } = fitSource(source);
@@ -64,7 +69,10 @@ export async function loadPolicy(path: string, options: PolicyOptions): Promise<
   return policyOf(config, rows, { ...options, ...(format && { format }) });
 }
 
-/** @param values of every parameter of the base */
+/**
+ * @param values of every parameter of the base
+ * @throws ConfigError when every weight of a quantized base is to be trained
+ */
 export function createPolicy(
   config: ModelConfig,
   values: NamedValues,
@@ -84,7 +92,14 @@ async function policyOf(
   const base = baseParameters(config);
   const factors = lora === null ? [] : loraParameters(config, lora);
   const trained = lora !== null ? factors : isFrozen ? [] : base;
-  const weights = createDecoder({ device, config, precision, lora, ...(format && { format }) });
+  if (trained === base && quantization === "int8")
+    throw new ConfigError({
+      message: "model.quantization is int8, but every weight is trained.",
+      hint: "Train a LoRA adapter (model.lora_rank), or set model.quantization to none.",
+      fields: { option: "model.quantization", value: "int8" },
+    });
+  const kept = { quantization, ...(format && { format }) };
+  const weights = createDecoder({ device, config, precision, lora, ...kept });
   const parameters = tensorsFor(device, trained);
   const program = new Program(device);
   let written = Promise.resolve();
@@ -133,13 +148,13 @@ export async function writeTrained(
 
 /** A decoder with the same base: to be served, or, without its adapter, as the reference. */
 export function sharedDecoder(policy: Policy, lora: LoraSpec | null): Policy["weights"] {
-  const { device, config, precision, weights } = policy;
+  const { device, config, precision, quantization, weights } = policy;
   return createDecoder({
     device,
     config,
     precision,
     lora,
-    format: weights.head.format,
+    quantization,
     // Every weight of a model without an adapter changes.
     ...(policy.trained === policy.base ? {} : { shared: weights.parts }),
   });

@@ -2,7 +2,7 @@
  * A decoder's weights in the layout that kernels compute with. What is frozen is shared between copies; what is trained
  * is written into each copy when it is to be used there.
  */
-import type { LoraSpec } from "../../core/backend.ts";
+import type { LoraSpec, Quantization } from "../../core/backend.ts";
 import type { ModelConfig } from "../model/model-config.ts";
 import {
   baseParameters,
@@ -63,8 +63,10 @@ export interface DecoderOptions {
   readonly config: ModelConfig;
   readonly precision: Precision;
   readonly lora: LoraSpec | null;
-  /** How matrices are kept. @default "f32", or "bf16" where products are of bf16 */
+  /** How matrices are kept that are not quantized. @default "f32", or "bf16" where products are of bf16 */
   readonly format?: "f32" | "bf16";
+  /** Of linear layers. @default "none" */
+  readonly quantization?: Quantization;
   /** Parts of another copy that this one shares: the base of an adapter. @default none */
   readonly shared?: FrozenParts;
 }
@@ -73,7 +75,7 @@ export interface DecoderOptions {
 export function createDecoder(
   options: DecoderOptions,
 ): DecoderWeights & { readonly parts: FrozenParts } {
-  const { device, config, precision, lora, shared } = options;
+  const { device, config, precision, lora, quantization = "none", shared } = options;
   const format = options.format ?? (precision === "bf16" ? "bf16" : "f32");
   const parts: FrozenParts = shared ?? { matrices: new Map(), vectors: new Map() };
   const shapes = new Map(baseParameters(config).map(({ name, shape }) => [name, shape]));
@@ -99,10 +101,11 @@ export function createDecoder(
     });
     const outputs = own.reduce((sum, part) => sum + part.outputs, 0);
     const key = names.join();
+    const isQuantized = quantization === "int8" && names.every((name) => isAdapted(name));
     const base = remember(
       parts.matrices,
       key,
-      () => new BaseMatrix(device, inputs, outputs, format),
+      () => new BaseMatrix(device, inputs, outputs, isQuantized ? "i8" : format),
     );
     const biased = own.some(({ bias }) => bias !== null);
     const bias = biased

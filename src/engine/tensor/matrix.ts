@@ -9,6 +9,8 @@ export type { Precision } from "../../core/precision.ts";
 export type MatrixFormat = "f32" | "bf16" | "i8";
 
 const formatIds: Readonly<Record<MatrixFormat, number>> = { f32: 0, bf16: 1, i8: 2 };
+/** The id of integers whose scales lie along the depth. */
+const integersByDepth = 3;
 /** The widest panel of any instruction set: what scratch memory is made for. */
 const panelColumns = 64;
 
@@ -18,8 +20,9 @@ export interface Matrix {
   readonly columns: number;
   readonly format: MatrixFormat;
   readonly panels: Tensor<TensorType>;
-  /** [columns], of integers. */
+  /** Of integers: one for each column; or, of a transposed matrix, for each depth. */
   readonly scales: Tensor | null;
+  readonly scalesAlong: "columns" | "depth";
 }
 
 /** @param depth is rounded up to 2 */
@@ -32,7 +35,12 @@ export function newMatrix(
   const even = evenly(depth);
   const panels = newTensor(device, even, Math.ceil(columns / 16) * 16, format);
   const scales = format === "i8" ? newTensor(device, 1, columns) : null;
-  return { depth: even, columns, format, panels, scales };
+  return { depth: even, columns, format, panels, scales, scalesAlong: "columns" };
+}
+
+/** What `transpose` writes `matrix` into; scales are common to both. */
+export function newTransposed(device: Device, { columns, depth, format, scales }: Matrix): Matrix {
+  return { ...newMatrix(device, columns, depth, format), scales, scalesAlong: "depth" };
 }
 
 const evenly = (depth: number): number => Math.ceil(depth / 2) * 2;
@@ -47,7 +55,10 @@ export interface PackOptions {
   readonly factor?: number;
 }
 
-/** Writes `rows` [n, k], as models store weights ([outputs, inputs]), into a part of `matrix`. */
+/**
+ * Writes `rows` [n, k], as models store weights ([outputs, inputs]), into a part of `matrix`. One of integers takes whole
+ * columns, which it rounds.
+ */
 export function pack(
   program: Program,
   rows: Tensor | Tensor<"bf16">,
@@ -55,34 +66,40 @@ export function pack(
   { transposed = false, depth = 0, column = 0, factor = 1 }: PackOptions = {},
 ): void {
   const [deep, wide] = transposed ? [rows.rows, rows.columns] : [rows.columns, rows.rows];
-  if (depth + deep > matrix.depth || column + wide > matrix.columns || matrix.format === "i8")
+  const isPart = transposed || depth !== 0 || factor !== 1 || evenly(deep) !== matrix.depth;
+  if (
+    depth + deep > matrix.depth ||
+    column + wide > matrix.columns ||
+    (matrix.format === "i8" && (isPart || matrix.scalesAlong === "depth"))
+  )
     throw new RangeError(
       `[${rows.rows}, ${rows.columns}] does not fit at [${depth}, ${column}] of [${matrix.depth}, ${matrix.columns}] ${matrix.format}.`,
     );
-  program.add(
-    "pack",
-    rows,
-    rows.type === "bf16",
-    rows.rows,
-    rows.columns,
-    rows.stride,
-    transposed,
-    matrix.panels,
-    formatIds[matrix.format],
-    matrix.depth,
-    matrix.columns,
-    depth,
-    column,
-    factor,
-  );
+  const from = [rows, rows.type === "bf16", rows.rows, rows.columns, rows.stride] as const;
+  const { panels, format } = matrix;
+  const shape = [matrix.depth, matrix.columns] as const;
+  if (format === "i8") program.add("quantize", ...from, panels, ...shape, column, matrix.scales);
+  else
+    program.add(
+      "pack",
+      ...from,
+      transposed,
+      panels,
+      formatIds[format],
+      ...shape,
+      depth,
+      column,
+      factor,
+    );
 }
 
-/** Writes `matrix`, transposed, over all of `result`. Not of integers. */
+/** Writes `matrix`, transposed, over all of `result`. */
 export function transpose(program: Program, matrix: Matrix, result: Matrix): void {
   const { depth, columns, format } = matrix;
   if (result.depth !== evenly(columns) || result.columns !== depth || result.format !== format)
     throw new RangeError(`[${depth}, ${columns}] is not [${result.columns}, ${result.depth}].`);
-  if (format === "i8") throw new RangeError("A matrix of integers is not transposed.");
+  if (format === "i8" && (result.scales !== matrix.scales || result.scalesAlong !== "depth"))
+    throw new RangeError("The transpose of a matrix of integers has scales of its own.");
   const [from, to] = [matrix.panels, result.panels];
   program.add("transpose", depth, columns, from, formatIds[format], to, result.depth);
 }
@@ -118,6 +135,7 @@ export function product(
     throw new RangeError(
       `A second product of depth ${second.x.columns}, which is odd, needs a matrix in f32.`,
     );
+  if (second?.matrix.format === "i8") throw new RangeError("A second product is not of integers.");
   if (bias !== null && bias.columns !== matrix.columns)
     throw new RangeError(`A bias of ${bias.columns} does not fit ${matrix.columns} columns.`);
   const operand = (place: 0 | 1, { x: a, matrix: b }: Operand): readonly Argument[] => [
@@ -126,7 +144,7 @@ export function product(
     a.columns,
     b.panels,
     b.depth,
-    formatIds[b.format],
+    b.scalesAlong === "depth" && b.format === "i8" ? integersByDepth : formatIds[b.format],
     scratchOf(device, `narrow ${place}`, x.rows * b.depth, "bf16"),
   ];
   program.add(
