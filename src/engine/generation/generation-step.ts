@@ -11,7 +11,8 @@ import { attendCached, writeCache } from "../tensor/operations/cached-attention.
 import { gatherRows } from "../tensor/operations/rows.ts";
 import { sampleRows } from "../tensor/operations/sample.ts";
 import { Program } from "../tensor/program.ts";
-import { newTensor, type Tensor, tensorOf, type TensorType } from "../tensor/tensor.ts";
+import { Scratch } from "../tensor/scratch.ts";
+import type { Tensor, TensorType } from "../tensor/tensor.ts";
 import { layerFloatsOf, type Block } from "./block-cache.ts";
 
 /** New tokens of one sequence: those at `start` to below `end` of all that it has. */
@@ -46,11 +47,14 @@ const smallWork = 1e8;
 export class GenerationStep {
   readonly #weights: DecoderWeights;
   readonly #arena: Arena;
+  /** Numbers of one step; the next one replaces them. */
+  readonly #rows: Scratch;
   readonly #parameters: number;
 
   constructor(weights: DecoderWeights) {
     this.#weights = weights;
     this.#arena = new Arena(weights.device);
+    this.#rows = new Scratch(weights.device);
     const { hiddenSize, ffnSize, layers, heads, headSize, kvHeads } = weights.config;
     const attention = hiddenSize * headSize * (2 * heads + 2 * kvHeads);
     this.#parameters = layers * (attention + 3 * hiddenSize * ffnSize);
@@ -86,43 +90,52 @@ export class GenerationStep {
     const count = samples.length;
     const ends: number[] = [];
     for (const { start, end } of parts) ends.push((ends.at(-1) ?? 0) + end - start);
-    const row = <T extends TensorType>(type: T, of: (sample: StepSample) => number): Tensor<T> =>
-      tensorOf(device, samples.map(of), type);
+    const row = <T extends TensorType>(
+      purpose: string,
+      type: T,
+      of: (sample: StepSample) => number,
+    ): Tensor<T> => this.#rows.row(purpose, samples.map(of), type);
+    const result = <T extends TensorType>(purpose: string, type: T): Tensor<T> =>
+      this.#rows.take(purpose, count, type).columnsFrom(0, count);
     const taken = this.#arena.take(count, config.hiddenSize);
     const logits = this.#arena.take(count, config.vocabSize);
-    const last = row("i32", ({ part }) => ends[part]! - 1);
-    const [tokens, logprobs, temperedLogprobs] = [
-      newTensor(device, 1, count, "i32"),
-      newTensor(device, 1, count),
-      newTensor(device, 1, count),
-    ] as const;
+    const last = row("last", "i32", ({ part }) => ends[part]! - 1);
+    const tokens = result("tokens", "i32");
+    const logprobs = result("logprobs", "f32");
+    const temperedLogprobs = result("tempered logprobs", "f32");
     const biases = samples.map(({ bias }) => bias);
     gatherRows(program, hidden, last, taken);
     logitsOf(program, this.#weights, taken, logits);
     sampleRows(program, logits, {
-      uniforms: row("f64", ({ uniform }) => uniform),
-      temperatures: row("f32", ({ params }) => params.temperature),
-      topP: row("f32", ({ params }) => params.topP),
-      topK: row("i32", ({ params }) => params.topK),
-      minP: row("f32", ({ params }) => params.minP),
+      uniforms: row("uniforms", "f64", ({ uniform }) => uniform),
+      temperatures: row("temperatures", "f32", ({ params }) => params.temperature),
+      topP: row("topP", "f32", ({ params }) => params.topP),
+      topK: row("topK", "i32", ({ params }) => params.topK),
+      minP: row("minP", "f32", ({ params }) => params.minP),
       biases: biasTable(device, biases, config.vocabSize),
       tokens,
       logprobs,
       temperedLogprobs,
     });
-    return () =>
-      samples.map((_, i) => ({
-        token: tokens.data[i]!,
-        logprob: logprobs.data[i]!,
-        temperedLogprob: temperedLogprobs.data[i]!,
+    return () => {
+      const [ids, own, tempered] = [tokens.data, logprobs.data, temperedLogprobs.data];
+      return samples.map((_, i) => ({
+        token: ids[i]!,
+        logprob: own[i]!,
+        temperedLogprob: tempered[i]!,
       }));
+    };
   }
 
   #forward(program: Program, parts: readonly StepPart[]): Tensor {
-    const { device, config } = this.#weights;
+    const { config } = this.#weights;
     const [ids, positions, sequences, slots, addresses]: number[][] = [[], [], [], [], []];
     const longest = parts.reduce((most, { blocks }) => Math.max(most, blocks.length), 1);
-    const table = newTensor(device, parts.length, longest, "f64");
+    const cells = parts.length * longest;
+    const table = this.#rows
+      .take("table", cells, "f64")
+      .columnsFrom(0, cells)
+      .reshaped(parts.length, longest);
     for (const [i, { tokens, start, end, blocks }] of parts.entries()) {
       for (let position = start; position < end; position++) {
         ids!.push(tokens[position]!);
@@ -134,11 +147,11 @@ export class GenerationStep {
       table.row(i).set(blocks.map(({ memory }) => memory.address));
     }
     const places = {
-      blocks: tensorOf(device, addresses!, "f64"),
-      slots: tensorOf(device, slots!, "i32"),
+      blocks: this.#rows.row("blocks", addresses!, "f64"),
+      slots: this.#rows.row("slots", slots!, "i32"),
       table,
-      sequences: tensorOf(device, sequences!, "i32"),
-      positions: tensorOf(device, positions!, "i32"),
+      sequences: this.#rows.row("sequences", sequences!, "i32"),
+      positions: this.#rows.row("positions", positions!, "i32"),
       positionSum: positions!.reduce((sum, position) => sum + position + 1, 0),
     };
     const layerFloats = layerFloatsOf(config);
@@ -148,7 +161,11 @@ export class GenerationStep {
         attendCached(own, qkv, mixed, places, shape, layer * layerFloats);
       },
     };
-    const input = { ids: tensorOf(device, ids!, "i32"), positions: places.positions, attention };
+    const input = {
+      ids: this.#rows.row("ids", ids!, "i32"),
+      positions: places.positions,
+      attention,
+    };
     return forwardPass(program, this.#weights, input, this.#arena);
   }
 }

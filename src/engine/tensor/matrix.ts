@@ -120,6 +120,8 @@ export interface ProductOptions {
   readonly second?: Operand | null;
 }
 
+const narrowPurposes = ["narrow 0", "narrow 1"] as const;
+
 /** result [rows, columns] = x matrix, plus what the options add. */
 export function product(
   program: Program,
@@ -145,7 +147,7 @@ export function product(
     b.panels,
     b.depth,
     b.scalesAlong === "depth" && b.format === "i8" ? integersByDepth : formatIds[b.format],
-    scratchOf(device, `narrow ${place}`, x.rows * b.depth, "bf16"),
+    scratchOf(device, narrowPurposes[place], x.rows * b.depth, "bf16"),
   ];
   program.add(
     "product",
