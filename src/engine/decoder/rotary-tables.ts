@@ -10,11 +10,12 @@ export interface RotaryTables {
   readonly sines: Tensor;
 }
 
+/** @param made takes up the tables that it does not have. */
 export function rotaryTables(
   device: Device,
   { contextLength }: ModelConfig,
+  made: Map<RopeTable, RotaryTables>,
 ): (rope: RopeTable | null) => RotaryTables | null {
-  const made = new Map<RopeTable, RotaryTables>();
   return (rope) => {
     if (rope === null) return null;
     const tables = made.get(rope) ?? tablesOf(device, rope, contextLength);

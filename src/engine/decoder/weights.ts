@@ -15,6 +15,7 @@ import {
   loraNames,
   projections,
 } from "../model/parameters.ts";
+import type { RopeTable } from "../model/rope.ts";
 import type { Device } from "../tensor/device.ts";
 import type { Precision } from "../tensor/matrix.ts";
 import type { EmbeddingTable } from "../tensor/operations/embed.ts";
@@ -56,6 +57,7 @@ export interface DecoderWeights {
 export interface FrozenParts {
   readonly matrices: Map<string, BaseMatrix>;
   readonly vectors: Map<string, Tensor>;
+  readonly rotary: Map<RopeTable, RotaryTables>;
 }
 
 export interface DecoderOptions {
@@ -77,7 +79,11 @@ export function createDecoder(
 ): DecoderWeights & { readonly parts: FrozenParts } {
   const { device, config, precision, lora, quantization = "none", shared } = options;
   const format = options.format ?? (precision === "bf16" ? "bf16" : "f32");
-  const parts: FrozenParts = shared ?? { matrices: new Map(), vectors: new Map() };
+  const parts: FrozenParts = shared ?? {
+    matrices: new Map(),
+    vectors: new Map(),
+    rotary: new Map(),
+  };
   const shapes = new Map(baseParameters(config).map(({ name, shape }) => [name, shape]));
   const remember = <T>(map: Map<string, T>, name: string, make: () => T): T => {
     const found = map.get(name) ?? make();
@@ -123,7 +129,7 @@ export function createDecoder(
     writers.set(name, vectorWriter(own));
     return own;
   };
-  const rotary = rotaryTables(device, config);
+  const rotary = rotaryTables(device, config, parts.rotary);
   const layers = config.layerKinds.map((kind, layer): LayerWeights => {
     const named = (part: string): string => layerName(layer, part);
     const inLayer = (part: string | null): Tensor | null =>

@@ -10,6 +10,7 @@ import { readSafetensors } from "../../engine/checkpoint/safetensors.ts";
 import { createAdamState } from "../../engine/optimizer/adamw.ts";
 import { encryptToRecipients } from "./age.ts";
 import {
+  copyFactors,
   loraSpecOf,
   type Adapter,
   type AdapterSpec,
@@ -81,7 +82,7 @@ export async function loadWeights(
 ): Promise<void> {
   checkShape(adapter, spec);
   const { factors } = await readWeights({ spec }, folder);
-  for (const [name, values] of factors) adapter.policy.data.get(name)!.set(values);
+  copyFactors(factors, adapter.policy.data);
   adapter.forgetMoments();
 }
 

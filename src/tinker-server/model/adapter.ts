@@ -52,6 +52,22 @@ export interface AdapterWeights {
 
 export const baseWeights: AdapterWeights = { rank: 0, alpha: 0, factors: new Map() };
 
+/** All of them or none. @throws RequestError 400 where they do not fit. */
+export function copyFactors(
+  from: AdapterWeights["factors"],
+  to: AdapterWeights["factors"],
+): void {
+  for (const [name, { length }] of to) {
+    const found = from.get(name)?.length ?? 0;
+    if (found !== length)
+      throw new RequestError(
+        400,
+        `The adapter does not fit this model: "${name}" has ${found} numbers, but must have ${length}.`,
+      );
+  }
+  for (const [name, values] of to) values.set(from.get(name)!);
+}
+
 /** Of a policy, what belongs to one adapter. */
 export type AdapterPolicy = StoredPolicy & Pick<Policy, "loraParameters">;
 

@@ -11,6 +11,7 @@ import { writeAdapter } from "./shaped-policy.ts";
 interface Waiting {
   readonly weights: AdapterWeights;
   readonly start: () => Promise<unknown>;
+  readonly reject: (error: unknown) => void;
 }
 
 export class PinnedSampler {
@@ -31,7 +32,7 @@ export class PinnedSampler {
   sample(weights: AdapterWeights, request: SampleRequest): Promise<readonly Sample[]> {
     return new Promise((resolve, reject) => {
       const start = (): Promise<unknown> => this.#sampler.sample(request).then(resolve, reject);
-      this.#queue.push({ weights, start });
+      this.#queue.push({ weights, start, reject });
       void this.#pump();
     });
   }
@@ -40,11 +41,18 @@ export class PinnedSampler {
   async #pump(): Promise<void> {
     if (this.#swapping) return;
     while (this.#queue.length > 0) {
-      const { weights, start } = this.#queue[0]!;
+      const { weights, start, reject } = this.#queue[0]!;
       if (weights !== this.#active) {
         if (this.#running > 0) return;
         this.#swapping = true;
-        await this.#serve(weights).finally(() => (this.#swapping = false));
+        try {
+          await this.#serve(weights);
+        } catch (error) {
+          this.#queue.shift();
+          reject(error);
+        } finally {
+          this.#swapping = false;
+        }
         continue;
       }
       this.#queue.shift();
@@ -58,6 +66,8 @@ export class PinnedSampler {
 
   async #serve(weights: AdapterWeights): Promise<void> {
     this.#swaps += 1;
+    // Until all of them are written.
+    this.#active = null;
     await this.#sampler.swapWeights(() => writeAdapter(this.#served, weights), this.#swaps);
     this.#active = weights;
   }
