@@ -90,6 +90,14 @@ it.each([
   }
 });
 
+it("have a scale for every row of an odd transpose, which products read", () => {
+  onEveryDevice((device) => {
+    const matrix = newMatrix(device, 4, 3, "i8");
+    expect(newTransposed(device, matrix).depth).toBe(matrix.scales!.columns);
+    return [];
+  });
+});
+
 it("keep a row with a weight that is no number as such", () => {
   const weights = Float32Array.of(1, NaN, 2, 1, -Infinity, 3, 4, 2, 1);
   const results = onEveryDevice((device, program) => {

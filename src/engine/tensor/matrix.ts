@@ -20,7 +20,7 @@ export interface Matrix {
   readonly columns: number;
   readonly format: MatrixFormat;
   readonly panels: Tensor<TensorType>;
-  /** Of integers: one for each column; or, of a transposed matrix, for each depth. */
+  /** Of integers: one for each column, rounded up to 2; or, of a transposed matrix, for each depth. */
   readonly scales: Tensor | null;
   readonly scalesAlong: "columns" | "depth";
 }
@@ -34,7 +34,7 @@ export function newMatrix(
 ): Matrix {
   const even = evenly(depth);
   const panels = newTensor(device, even, Math.ceil(columns / 16) * 16, format);
-  const scales = format === "i8" ? newTensor(device, 1, columns) : null;
+  const scales = format === "i8" ? newTensor(device, 1, evenly(columns)) : null;
   return { depth: even, columns, format, panels, scales, scalesAlong: "columns" };
 }
 

@@ -48,9 +48,10 @@ export class Program {
 
   /** The same on this thread. */
   runNow(): void {
-    const [commands, length] = this.#take();
+    const [commands, length, used] = this.#take();
     const { native, instructionSet, threads } = this.device;
     if (length > 0) native.runNow(instructionSet.id, commands, length, threads);
+    used.length = 0;
   }
 
   #take(): [Float64Array, number, Tensor<TensorType>[]] {
