@@ -12,6 +12,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   // What a person changes for the next run.
   "view/health/find-problems.ts": ["rollout.n", "rollout.train.max_tokens"],
   "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],
+  "engine/decoder/policy.ts": ["model.lora_rank", "model.quantization"],
   // Advice for the next run: resumed, a run would need --allow-changes for these.
   "core/health.ts": [
     "rollout.n",

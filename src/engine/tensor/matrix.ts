@@ -99,7 +99,7 @@ export function transpose(program: Program, matrix: Matrix, result: Matrix): voi
   if (result.depth !== evenly(columns) || result.columns !== depth || result.format !== format)
     throw new RangeError(`[${depth}, ${columns}] is not [${result.columns}, ${result.depth}].`);
   if (format === "i8" && (result.scales !== matrix.scales || result.scalesAlong !== "depth"))
-    throw new RangeError("The transpose of a matrix of integers has scales of its own.");
+    throw new RangeError("The transpose of a matrix of integers must share its scales.");
   const [from, to] = [matrix.panels, result.panels];
   program.add("transpose", depth, columns, from, formatIds[format], to, result.depth);
 }
