@@ -53,10 +53,7 @@ export interface AdapterWeights {
 export const baseWeights: AdapterWeights = { rank: 0, alpha: 0, factors: new Map() };
 
 /** All of them or none. @throws RequestError 400 where they do not fit. */
-export function copyFactors(
-  from: AdapterWeights["factors"],
-  to: AdapterWeights["factors"],
-): void {
+export function copyFactors(from: AdapterWeights["factors"], to: AdapterWeights["factors"]): void {
   for (const [name, { length }] of to) {
     const found = from.get(name)?.length ?? 0;
     if (found !== length)
