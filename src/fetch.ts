@@ -7,4 +7,4 @@ export {
   redirectFetch,
   rolloutFetch,
   type RedirectOptions,
-} from "./rollout/attempt/redirect-fetch.ts";
+} from "./rollouts/attempt/redirect-fetch.ts";

@@ -35,7 +35,7 @@ export type {
   AgentRunFuncSpec,
   AgentSpec,
   WorkflowSpec,
-} from "./trainer/rollouts/agent-spec.ts";
+} from "./rollouts/service/agent-spec.ts";
 export type {
   AgentConfig,
   AgentFlow,
@@ -48,19 +48,19 @@ export type {
 } from "./core/agent.ts";
 export { defineEpisode, defineTrajectory } from "./core/report.ts";
 export type { EpisodeReport, StepReport, TrajectoryReport } from "./core/report.ts";
-export { withTrajectory } from "./rollout/attempt/trajectory-scope.ts";
+export { withTrajectory } from "./rollouts/attempt/trajectory-scope.ts";
 export { TerminationEvent } from "./core/termination.ts";
 
 // Workflows
-export { Workflow } from "./workflow/workflow.ts";
-export type { WorkflowClass, WorkflowOptions } from "./workflow/workflow.ts";
+export { Workflow } from "./rollouts/workflow/workflow.ts";
+export type { WorkflowClass, WorkflowOptions } from "./rollouts/workflow/workflow.ts";
 export type {
   ModelCallOptions,
   ModelOutput,
   WireMessage,
   WireToolCall,
-} from "./workflow/model-call.ts";
-export type { TrajectoryRecorder } from "./workflow/trajectory-recorder.ts";
+} from "./rollouts/workflow/model-call.ts";
+export type { TrajectoryRecorder } from "./rollouts/workflow/trajectory-recorder.ts";
 
 // Results of rollouts
 export type { FailedCall } from "./core/failed-call.ts";

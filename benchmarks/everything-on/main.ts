@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { agent } from "../../examples/shop/agent.ts";
 import { evaluator } from "../../examples/shop/evaluator.ts";
 import { makeTasks } from "../../examples/shop/tasks.ts";
-import { examine } from "../../src/health/find-problems.ts";
-import { History } from "../../src/health/history.ts";
+import { examine } from "../../src/runs/health/find-problems.ts";
+import { History } from "../../src/runs/health/history.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { median } from "../../src/util/median.ts";
 

@@ -6,7 +6,7 @@ import { defaultSampling, type Sample } from "../../src/core/policy.ts";
 import type { Vocabulary } from "../../src/core/vocabulary.ts";
 import { loadModelRenderer, loadTokenizerFiles } from "../../src/backends/local/load-model.ts";
 import type { PolicyEngine } from "../../src/engine/policy-engine.ts";
-import { readVocabulary } from "../../src/tokenizers/vocabulary-bytes.ts";
+import { readVocabulary } from "../../src/models/tokenizers/vocabulary-bytes.ts";
 import { openEngine } from "../engine/open-engine.ts";
 import type { ModelCase } from "../engine/models.ts";
 import { answer } from "../harness/child-side.ts";

@@ -8,7 +8,7 @@ import {
   type CommandAgentOptions,
   opencode,
   pi,
-} from "../../src/agents/index.ts";
+} from "../../src/rollouts/agents/index.ts";
 import { root } from "../../test/integration/root.ts";
 import type { Interface, ShellTask } from "./shell-tasks.ts";
 

@@ -2,9 +2,9 @@
 import { describeFailedCalls } from "../../src/core/failed-call.ts";
 import type { AgentFlowObject } from "../../src/core/agent.ts";
 import { createGateway } from "../../src/gateway/index.ts";
-import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
-import { defaultRolloutLimits } from "../../src/rollout/rollout-request.ts";
-import { createRolloutRunner } from "../../src/rollout/runner.ts";
+import { flowProgram } from "../../src/rollouts/programs/function-programs.ts";
+import { defaultRolloutLimits } from "../../src/rollouts/rollout-request.ts";
+import { createRolloutRunner } from "../../src/rollouts/runner.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
 import { startCallCounter } from "./call-counter.ts";
 import { dialects, followUp, respond, type Dialect, type ToolCallText } from "./script.ts";

@@ -6,7 +6,7 @@ import {
   opencode,
   pi,
   type ToolOptions,
-} from "../../src/agents/index.ts";
+} from "../../src/rollouts/agents/index.ts";
 import type { Protocol } from "./rows.ts";
 
 export interface CommandLineAgent {

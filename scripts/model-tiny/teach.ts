@@ -10,8 +10,8 @@ import { createPolicy } from "../../src/engine/decoder/policy.ts";
 import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
 import { randomWeights } from "../../src/engine/model/random-weights.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
-import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
-import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { createChatmlRenderer } from "../../src/models/renderers/chatml.ts";
+import { createTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
 
 const peakLearningRate = 4e-3;

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ModelError } from "../core/errors.ts";
 import type { Renderer } from "../core/policy.ts";
-import { parseModelId } from "../hub/model-id.ts";
-import { resolveTokenizer, type PullOptions } from "../hub/pull-model.ts";
-import { loadRenderer } from "../renderers/load.ts";
+import { parseModelId } from "../models/hub/model-id.ts";
+import { resolveTokenizer, type PullOptions } from "../models/hub/pull-model.ts";
+import { loadRenderer } from "../models/renderers/load.ts";
 
 /**
  * @param places folders or `OWNER/NAME` on a hub, the most likely first; folders are tried before the

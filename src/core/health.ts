@@ -1,4 +1,4 @@
-/** Diseases of a run: their names, and what a finding says. The rules that find them are in `src/health/`. */
+/** Diseases of a run: their names, and what a finding says. The rules that find them are in `src/runs/health/`. */
 
 /** What is known of a disease before it is found. */
 interface DiseaseFacts {

@@ -14,7 +14,7 @@ import {
   type ModelOutput,
   type WireMessage,
   type WireToolCall,
-} from "../workflow/model-call.ts";
+} from "../rollouts/workflow/model-call.ts";
 import { defined } from "../util/defined.ts";
 import type { TrackedEpisode } from "./episode/tracked-episode.ts";
 

@@ -10,7 +10,12 @@ import type {
 import { ConfigError } from "../core/errors.ts";
 import type { Task, TaskRow } from "../core/task.ts";
 import { toTask } from "../datasets/tasks/task.ts";
-import { checkStep, make, type Environment, type Maker } from "../workflow/agent-environment.ts";
+import {
+  checkStep,
+  make,
+  type Environment,
+  type Maker,
+} from "../rollouts/workflow/agent-environment.ts";
 
 /** What `step` receives for a tool call. */
 export interface ToolAction {

@@ -17,10 +17,10 @@ import {
   withLoaded,
 } from "../trainer/custom-algorithms.ts";
 import { type EventListener, streamEvents } from "../trainer/events.ts";
-import { type AgentSpec, hasAgent, resolveAgent } from "../trainer/rollouts/agent-spec.ts";
-import { wayNotices } from "../trainer/rollouts/agent-warnings.ts";
+import { type AgentSpec, hasAgent, resolveAgent } from "../rollouts/service/agent-spec.ts";
+import { wayNotices } from "../rollouts/service/agent-warnings.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
-import { requireFunction } from "../rollout/programs/callable.ts";
+import { requireFunction } from "../rollouts/programs/callable.ts";
 import { createTrackers } from "../trackers/create-trackers.ts";
 import { executeRun, type TrainResult } from "../trainer/run.ts";
 import { defined } from "../util/defined.ts";

@@ -4,15 +4,15 @@
  */
 import type { AgentFlow, Evaluator, GroupEvaluator } from "../core/agent.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
-import { commandAgent } from "../agents/command/command-agent.ts";
-import { httpAgent } from "../agents/http/http-agent.ts";
+import { commandAgent } from "../rollouts/agents/command/command-agent.ts";
+import { httpAgent } from "../rollouts/agents/http/http-agent.ts";
 import { ConfigError } from "../core/errors.ts";
-import { requireFunction } from "../rollout/programs/callable.ts";
+import { requireFunction } from "../rollouts/programs/callable.ts";
 import { defined } from "../util/defined.ts";
 import { givenOf } from "../util/given.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import { agentOptions, type AgentSpec } from "../trainer/rollouts/agent-spec.ts";
-import type { WorkflowClass } from "../workflow/workflow.ts";
+import { agentOptions, type AgentSpec } from "../rollouts/service/agent-spec.ts";
+import type { WorkflowClass } from "../rollouts/workflow/workflow.ts";
 import { loadExport } from "./load-module.ts";
 
 /**

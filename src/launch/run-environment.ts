@@ -14,7 +14,7 @@ import {
   type AnyAgentSpec,
   resolveAgent,
   type Rollouts,
-} from "../trainer/rollouts/agent-spec.ts";
+} from "../rollouts/service/agent-spec.ts";
 import { defined } from "../util/defined.ts";
 import { loadAgent } from "./load-agent.ts";
 import { loadExport } from "./load-module.ts";

@@ -14,9 +14,9 @@ import type {
   EnvironmentAgentSpec,
   GroupScoredAgentSpec,
   NoAgentSpec,
-} from "../trainer/rollouts/agent-spec.ts";
+} from "../rollouts/service/agent-spec.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
-import type { ResumeMode } from "../trainer/run-folder/run-directory.ts";
+import type { ResumeMode } from "../runs/run-directory.ts";
 
 /**
  * Options of a run, next to those of its agent ({@link AgentSpec}).

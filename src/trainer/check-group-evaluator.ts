@@ -3,7 +3,7 @@ import type { GroupEvaluator } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import type { Rollouts } from "./rollouts/agent-spec.ts";
+import type { Rollouts } from "../rollouts/service/agent-spec.ts";
 
 interface GroupScored {
   readonly config: TrainConfig;

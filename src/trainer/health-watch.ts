@@ -1,13 +1,13 @@
 /** Watches the metrics of a run: warns once of each disease, and ends the run where an option says so. */
 import { AgentTrainerError } from "../core/errors.ts";
 import { diseaseFacts, type DiseaseName, type HealthFinding } from "../core/health.ts";
-import { examine } from "../health/find-problems.ts";
-import { History } from "../health/history.ts";
+import { examine } from "../runs/health/find-problems.ts";
+import { History } from "../runs/health/history.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { Emit } from "./events.ts";
-import { readMetricLines } from "./run-folder/metric-lines.ts";
-import type { Phase } from "./run-folder/run-log.ts";
-import { readWarned } from "./run-folder/run-health.ts";
+import { readMetricLines } from "../runs/metric-lines.ts";
+import type { Phase } from "../runs/run-log.ts";
+import { readWarned } from "../runs/run-health.ts";
 
 function unhealthy(finding: HealthFinding, step: number): AgentTrainerError {
   const { disease, name, evidence, advice, doc } = finding;

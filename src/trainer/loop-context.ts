@@ -4,31 +4,15 @@ import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
-import type { Episode } from "../core/trajectory.ts";
 import type { Budget } from "./budget/budget.ts";
-import type { BatchPlan } from "./rollouts/batches.ts";
-import type { WeightGate } from "./rollouts/weight-gate.ts";
+import type { BatchPlan } from "../runs/batches.ts";
+import type { WeightGate } from "../rollouts/service/weight-gate.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
-import type { UnstampedEvent } from "../core/events.ts";
-import type { RolloutRequest } from "../rollout/rollout-request.ts";
 import type { Emit } from "./events.ts";
 import type { HealthWatch } from "./health-watch.ts";
-import type { RunLog } from "./run-folder/run-log.ts";
-
-export interface RolloutOptions {
-  readonly isValidation: boolean;
-  readonly signal: AbortSignal;
-  /** When more rollouts than this have failed, the rest are cut off and returned as `aborted`. */
-  readonly maxFailures?: number;
-  readonly onEvent: (event: UnstampedEvent) => void;
-}
-
-/** Runs rollouts; resolves with one episode per request, in the same order. */
-export type RunRollouts = (
-  requests: readonly RolloutRequest[],
-  options: RolloutOptions,
-) => Promise<readonly Episode[]>;
+import type { RunRollouts } from "../rollouts/service/run-rollouts.ts";
+import type { RunLog } from "../runs/run-log.ts";
 
 export interface LoopContext {
   readonly config: TrainConfig;
@@ -52,12 +36,4 @@ export interface LoopContext {
   readonly groupEvaluator?: GroupEvaluator;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;
-}
-
-/** Tasks that are rolled out for one step. */
-export function batchSizeOf({ data, asyncTraining, rejectionSample }: TrainConfig): number {
-  if (asyncTraining.enable) return asyncTraining.miniBatchSize ?? data.trainBatchSize;
-  return rejectionSample.enable
-    ? Math.ceil(data.trainBatchSize * rejectionSample.multiplier)
-    : data.trainBatchSize;
 }

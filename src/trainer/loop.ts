@@ -9,13 +9,13 @@ import {
   pruneCheckpoints,
   type RunState,
   saveCheckpoint,
-} from "./run-folder/checkpoint.ts";
-import { isBetter } from "./run-folder/best-validation.ts";
-import { waitOn, whyStop } from "./run-folder/early-stopping.ts";
+} from "../runs/checkpoint.ts";
+import { isBetter } from "../runs/best-validation.ts";
+import { waitOn, whyStop } from "../runs/early-stopping.ts";
 import { LearningRecord } from "./update/learning.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { createSyncStepper } from "./sync-stepper.ts";
-import type { BufferedRollouts } from "./rollouts/task-rollouts.ts";
+import type { BufferedRollouts } from "../rollouts/task-rollouts.ts";
 import type { Stepper } from "./stepper.ts";
 import { runValidation } from "./rollouts/validate.ts";
 

@@ -3,7 +3,7 @@
  * rollout escapes.
  */
 import { AgentTrainerError } from "../core/errors.ts";
-import { watchStrayErrors } from "../rollout/failures/stray-errors.ts";
+import { watchStrayErrors } from "../rollouts/failures/stray-errors.ts";
 
 /** Exit statuses of a process that was interrupted by SIGINT or SIGTERM. */
 const interrupts: ReadonlySet<number> = new Set([130, 143]);

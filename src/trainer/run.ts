@@ -15,8 +15,8 @@ import type { Dataset, Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import { defined } from "../util/defined.ts";
 import { redact } from "../util/redact.ts";
-import { createBatchPlan, stepsForEpochs } from "./rollouts/batches.ts";
-import { servedState, type RunState, type TaskOrder } from "./run-folder/checkpoint.ts";
+import { createBatchPlan, stepsForEpochs } from "../runs/batches.ts";
+import { servedState, type RunState, type TaskOrder } from "../runs/checkpoint.ts";
 import { refuseRedacted } from "../config/checks/redacted.ts";
 import { startWarnings } from "../config/checks/start-warnings.ts";
 import { validationNotices } from "../config/checks/switches.ts";
@@ -28,8 +28,8 @@ import { spentBefore, writeSpent } from "./budget/spent-file.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkGroupEvaluator } from "./check-group-evaluator.ts";
 import { checkValidation } from "./check-validation.ts";
-import { comparableState, resumedState, tasksBegun } from "./run-folder/resumed-state.ts";
-import { checkTasks, orderOf, ordersAfter, plannedOrders } from "./run-folder/task-orders.ts";
+import { comparableState, resumedState, tasksBegun } from "../runs/resumed-state.ts";
+import { checkTasks, orderOf, ordersAfter, plannedOrders } from "../runs/task-orders.ts";
 import { modelSpecOf } from "../config/model-spec.ts";
 import { modelNotes } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -37,21 +37,17 @@ import type { CustomLosses } from "./custom-algorithms.ts";
 import { createEmitter, type Emit, type EventListener } from "./events.ts";
 import { watchHealth } from "./health-watch.ts";
 import { isInterrupt, type LoopResult, runLoop } from "./loop.ts";
-import { batchSizeOf } from "./loop-context.ts";
+import { batchSizeOf } from "../config/batch-size.ts";
 import { temperatureWarnings } from "./update/logprob-temperature.ts";
 import { followRun } from "../trackers/follow-run.ts";
-import { createRolloutService } from "./rollouts/gateway-service.ts";
+import { createRolloutService } from "../rollouts/service/gateway-service.ts";
 import { guardRun, type RunExit } from "./run-exit.ts";
-import { ExchangeLog } from "./run-folder/exchange-log.ts";
-import {
-  openRunDirectory,
-  type ResumeMode,
-  type RunDirectory,
-} from "./run-folder/run-directory.ts";
-import { stepName } from "./run-folder/run-log.ts";
-import { hashConfig, hashDataset } from "./run-folder/run-identity.ts";
-import { nothingBuffered } from "./rollouts/task-rollouts.ts";
-import type { Rollouts } from "./rollouts/agent-spec.ts";
+import { ExchangeLog } from "../runs/exchange-log.ts";
+import { openRunDirectory, type ResumeMode, type RunDirectory } from "../runs/run-directory.ts";
+import { stepName } from "../runs/run-log.ts";
+import { hashConfig, hashDataset } from "../runs/run-identity.ts";
+import { nothingBuffered } from "../rollouts/task-rollouts.ts";
+import type { Rollouts } from "../rollouts/service/agent-spec.ts";
 
 interface RunFacts {
   readonly runDir: string;

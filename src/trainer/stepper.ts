@@ -3,8 +3,8 @@
  * stepper.
  */
 import type { AgentTrainerError } from "../core/errors.ts";
-import type { RunState } from "./run-folder/checkpoint.ts";
-import type { BufferedRollouts } from "./rollouts/task-rollouts.ts";
+import type { RunState } from "../runs/checkpoint.ts";
+import type { BufferedRollouts } from "../rollouts/task-rollouts.ts";
 
 /** Tracks for the loop whether the weights are still those of the last completed step. */
 export interface UpdateGuard {

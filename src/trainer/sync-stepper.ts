@@ -2,11 +2,11 @@
  * Synchronous steps: rollouts end before their update begins. Every token is sampled from the weights
  * that it trains, unless rejection sampling left it from the step before or it is replayed.
  */
-import { trainEpisodeMetrics } from "./rollouts/episode-metrics.ts";
+import { trainEpisodeMetrics } from "../runs/episode-metrics.ts";
 import { collectRollouts } from "./rollouts/collect.ts";
 import type { LoopContext } from "./loop-context.ts";
 import { chooseReplay, keepForReplay, replayMetrics } from "./rollouts/replay.ts";
-import { episodesOf } from "./rollouts/task-rollouts.ts";
+import { episodesOf } from "../rollouts/task-rollouts.ts";
 import { secondsSince, stepMetrics } from "./step-metrics.ts";
 import type { Buffered, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
 import { trainOnRollouts } from "./update/train-on-rollouts.ts";

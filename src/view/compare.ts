@@ -1,10 +1,10 @@
 /** Two runs against each other on the tasks that both have, with the intervals of `agent-trainer compare`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { compareEvaluations, verdictOf } from "../evaluate/compare.ts";
-import type { EvaluationItem } from "../evaluate/evaluation-item.ts";
+import { compareEvaluations, verdictOf } from "../runs/evaluations/compare.ts";
+import type { EvaluationItem } from "../runs/evaluations/evaluation-item.ts";
 import type { TerminationReason } from "../core/trajectory.ts";
-import { optionDifferences } from "../trainer/run-folder/compare-runs.ts";
+import { optionDifferences } from "../runs/compare-runs.ts";
 import { parseYaml } from "../util/yaml-text.ts";
 import type { EpisodePhase, EpisodeRow, RunsCompared } from "./api.ts";
 import { lastStepOf, rowsOfPhase } from "./index/query.ts";

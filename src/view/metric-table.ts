@@ -1,5 +1,5 @@
 /** Lines of metrics as one list of numbers per metric. */
-import type { MetricLine } from "../health/history.ts";
+import type { MetricLine } from "../runs/health/history.ts";
 import type { MetricTable } from "./api.ts";
 
 /** One column per step; a step's validation and its training share it. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Workflow } from "../../src/workflow/workflow.ts";
-import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
-import type { AgentSpec } from "../../src/trainer/rollouts/agent-spec.ts";
+import { Workflow } from "../../src/rollouts/workflow/workflow.ts";
+import type { Agent, Environment } from "../../src/rollouts/workflow/agent-environment.ts";
+import type { AgentSpec } from "../../src/rollouts/service/agent-spec.ts";
 import type { Task } from "../../src/core/task.ts";
-import type { WireMessage } from "../../src/workflow/model-call.ts";
+import type { WireMessage } from "../../src/rollouts/workflow/model-call.ts";
 import { coinBackend, type CoinUpdate } from "../trainer/coin-backend.ts";
 import {
   coinAgent,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type AgentSpec, resolveAgent } from "../../src/trainer/rollouts/agent-spec.ts";
-import { MultiTurnWorkflow } from "../../src/workflow/multi-turn.ts";
+import { type AgentSpec, resolveAgent } from "../../src/rollouts/service/agent-spec.ts";
+import { MultiTurnWorkflow } from "../../src/rollouts/workflow/multi-turn.ts";
 
 const agentFlow = () => "x";
 const evaluator = () => true;

@@ -3,10 +3,10 @@ import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
-import type { AgentSpec } from "../../src/trainer/rollouts/agent-spec.ts";
-import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
-import type { WireMessage } from "../../src/workflow/model-call.ts";
-import { Workflow } from "../../src/workflow/workflow.ts";
+import type { AgentSpec } from "../../src/rollouts/service/agent-spec.ts";
+import type { Agent, Environment } from "../../src/rollouts/workflow/agent-environment.ts";
+import type { WireMessage } from "../../src/rollouts/workflow/model-call.ts";
+import { Workflow } from "../../src/rollouts/workflow/workflow.ts";
 import { request } from "../rollout/gateway-run.ts";
 import { newFolder } from "../trainer/coin-run.ts";
 

@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Task } from "../../src/core/task.ts";
 import { TerminationEvent } from "../../src/core/termination.ts";
-import type { Agent, Environment, Maker } from "../../src/workflow/agent-environment.ts";
-import { CumulativeWorkflow } from "../../src/workflow/cumulative.ts";
-import type { WireMessage } from "../../src/workflow/model-call.ts";
-import { MultiTurnWorkflow, SingleTurnWorkflow } from "../../src/workflow/multi-turn.ts";
-import { shapeRewards } from "../../src/workflow/reward-shaping.ts";
-import { workflowProgram } from "../../src/workflow/workflow-program.ts";
-import { Workflow, type WorkflowClass } from "../../src/workflow/workflow.ts";
+import type { Agent, Environment, Maker } from "../../src/rollouts/workflow/agent-environment.ts";
+import { CumulativeWorkflow } from "../../src/rollouts/workflow/cumulative.ts";
+import type { WireMessage } from "../../src/rollouts/workflow/model-call.ts";
+import { MultiTurnWorkflow, SingleTurnWorkflow } from "../../src/rollouts/workflow/multi-turn.ts";
+import { shapeRewards } from "../../src/rollouts/workflow/reward-shaping.ts";
+import { workflowProgram } from "../../src/rollouts/workflow/workflow-program.ts";
+import { Workflow, type WorkflowClass } from "../../src/rollouts/workflow/workflow.ts";
 import {
   questions,
   retryingAgent,

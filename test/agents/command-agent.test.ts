@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { commandAgent, type CommandAgentOptions } from "../../src/agents/index.ts";
+import { commandAgent, type CommandAgentOptions } from "../../src/rollouts/agents/index.ts";
 import { runThroughGateway, type GatewayRun } from "../rollout/gateway-run.ts";
 import { expectAttributed, scriptFolder } from "./agent-script.ts";
 

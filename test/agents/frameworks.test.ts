@@ -2,8 +2,8 @@
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { madeBy, measureCapture } from "../../scripts/matrix/capture.ts";
-import { startServer } from "../../src/agents/http/agent-server.ts";
-import { httpAgent } from "../../src/agents/index.ts";
+import { startServer } from "../../src/rollouts/agents/http/agent-server.ts";
+import { httpAgent } from "../../src/rollouts/agents/index.ts";
 
 const folder = resolve(import.meta.dirname, "../../examples/frameworks");
 const rollouts = 48;

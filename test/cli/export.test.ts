@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { parseConversation, parsePreference } from "../../src/finetune/examples/conversation.ts";
+import {
+  parseConversation,
+  parsePreference,
+} from "../../src/launch/finetune/examples/conversation.ts";
 import type { ChatMessage } from "../../src/core/message.ts";
 import { makeStep } from "../make-step.ts";
 import { addEpisodes, newRunFolder } from "../view/view-run.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { atifReader } from "../../src/cli/import/read-atif.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { readEpisodes } from "../../src/evaluate/recorded-episodes.ts";
+import { readEpisodes } from "../../src/runs/evaluations/recorded-episodes.ts";
 import { makeStep } from "../make-step.ts";
 import { addEpisodes, newRunFolder } from "../view/view-run.ts";
 

@@ -7,7 +7,7 @@ import type { ErrorCode } from "../../src/core/errors.ts";
 import { StoreError } from "../../src/gateway/store/store-error.ts";
 import { UpstreamError } from "../../src/gateway/targets/workers/upstream-error.ts";
 import { VerlError } from "../../src/backends/verl/verl-error.ts";
-import { HubError } from "../../src/hub/hub-error.ts";
+import { HubError } from "../../src/models/hub/hub-error.ts";
 import { FireworksError } from "../../src/backends/fireworks/index.ts";
 import { TinkerError } from "../../src/tinker-api/tinker-error.ts";
 import { readPage, root, tableRows, unquoted } from "./pages.ts";

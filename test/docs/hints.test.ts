@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { configFields } from "../../src/config/fields.ts";
-import { freeOptions } from "../../src/trainer/run-folder/run-identity.ts";
+import { freeOptions } from "../../src/runs/run-identity.ts";
 import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
@@ -22,14 +22,17 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.rollout_correction.tis_mode",
     "async_training.staleness_threshold",
   ],
-  "finetune/run.ts": ["fine_tuning.val_fraction"],
-  "finetune/examples/episode-examples.ts": ["fine_tuning.from_run", "fine_tuning.min_reward"],
+  "launch/finetune/run.ts": ["fine_tuning.val_fraction"],
+  "launch/finetune/examples/episode-examples.ts": [
+    "fine_tuning.from_run",
+    "fine_tuning.min_reward",
+  ],
   "launch/teacher/create-teacher.ts": [
     "rollout.train.temperature",
     "algorithm.logprob_temperature",
   ],
   "trainer/check-group-evaluator.ts": ["rollout.n"],
-  "trainer/rollouts/batches.ts": ["data.curriculum", "data.difficulty_key"],
+  "runs/batches.ts": ["data.curriculum", "data.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",
     "algorithm.rollout_correction.rollout_rs",
@@ -53,7 +56,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   ],
   // Warnings of the first start, which a resumed run repeats.
   "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
-  "trainer/rollouts/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
+  "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],

@@ -14,9 +14,9 @@ import { openModelSource } from "../../src/engine/checkpoint/open-model-source.t
 import type { ModelSource } from "../../src/engine/checkpoint/model-source.ts";
 import { openPolicy } from "./open-policy.ts";
 import { PolicyTrainer } from "../../src/engine/training/trainer.ts";
-import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
-import { writeGgufTokenizer } from "../../src/tokenizers/gguf-vocabulary.ts";
-import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { readGgufTokenizer } from "../../src/models/tokenizers/gguf-tokenizer.ts";
+import { writeGgufTokenizer } from "../../src/models/tokenizers/gguf-vocabulary.ts";
+import { createTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { loadReal } from "../renderers/real-tokenizers.ts";
 import { rowOf } from "./small-model.ts";
 

@@ -1,9 +1,9 @@
 /** Tokenizers from GGUF metadata against the `tokenizer.json` that the same models are published with. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadGgufRenderer } from "../../src/renderers/load.ts";
-import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
-import { createTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { loadGgufRenderer } from "../../src/models/renderers/load.ts";
+import { readGgufTokenizer } from "../../src/models/tokenizers/gguf-tokenizer.ts";
+import { createTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 
 interface HubTokenizer {

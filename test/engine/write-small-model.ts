@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { encodeSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import { baseParameters } from "../../src/engine/model/parameters.ts";
 import { parseModelConfig } from "../../src/engine/model/parse-config.ts";
-import { readGgufTokenizer } from "../../src/tokenizers/gguf-tokenizer.ts";
+import { readGgufTokenizer } from "../../src/models/tokenizers/gguf-tokenizer.ts";
 import { smallWeights } from "./small-model.ts";
 
 /** GPT-2's letter for each byte. */

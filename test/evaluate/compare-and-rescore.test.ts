@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { compareEvaluations } from "../../src/evaluate/compare.ts";
-import { evaluate } from "../../src/evaluate/evaluate.ts";
-import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
-import { rescore } from "../../src/evaluate/rescore.ts";
+import { compareEvaluations } from "../../src/runs/evaluations/compare.ts";
+import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
+import type { EvaluationItem } from "../../src/runs/evaluations/evaluation-item.ts";
+import { rescore } from "../../src/launch/evaluate/rescore.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
-import { callModel } from "../../src/workflow/model-call.ts";
+import { callModel } from "../../src/rollouts/workflow/model-call.ts";
 import {
   coinAgent,
   coinEvaluator,

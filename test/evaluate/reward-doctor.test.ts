@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { doctorReward, type RewardDoctorOptions } from "../../src/evaluate/index.ts";
-import { probeEpisode } from "../../src/evaluate/reward-doctor/probe-episode.ts";
+import { doctorReward, type RewardDoctorOptions } from "../../src/launch/evaluate/index.ts";
+import { probeEpisode } from "../../src/launch/evaluate/reward-doctor/probe-episode.ts";
 import { incomplete, planted, right, sound, sums } from "./reward-faults.ts";
 
 const faultsOf = async (options: RewardDoctorOptions): Promise<string[]> =>

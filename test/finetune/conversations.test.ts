@@ -1,13 +1,16 @@
 /** Conversations to tokens and masks, held to the renderers of published models. */
 import { describe, expect, it } from "vitest";
 import type { Renderer } from "../../src/core/policy.ts";
-import { parseConversation, parsePreference } from "../../src/finetune/examples/conversation.ts";
+import {
+  parseConversation,
+  parsePreference,
+} from "../../src/launch/finetune/examples/conversation.ts";
 import {
   renderConversation,
   responseTokens,
-} from "../../src/finetune/examples/render-conversation.ts";
-import type { TokenRow } from "../../src/finetune/examples/token-row.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
+} from "../../src/launch/finetune/examples/render-conversation.ts";
+import type { TokenRow } from "../../src/launch/finetune/examples/token-row.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 import { shopConversations } from "./trl-examples.ts";
 

@@ -10,7 +10,7 @@ import { evaluator } from "../../examples/shop/evaluator.ts";
 import { trainTasks } from "../../examples/shop/tasks.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Teacher } from "../../src/core/teacher.ts";
-import { trainingRow } from "../../src/finetune/examples/token-row.ts";
+import { trainingRow } from "../../src/launch/finetune/examples/token-row.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { createTeacher } from "../../src/launch/teacher/create-teacher.ts";
 import { startEndlessServer } from "../endless-server.ts";

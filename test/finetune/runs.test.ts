@@ -6,8 +6,12 @@ import { describe, expect, it, vi } from "vitest";
 import type { TrainingBackend } from "../../src/core/backend.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { fineTune, type FineTuneOptions, previewFineTune } from "../../src/finetune/index.ts";
-import { readRun } from "../../src/trainer/run-folder/run-summary.ts";
+import {
+  fineTune,
+  type FineTuneOptions,
+  previewFineTune,
+} from "../../src/launch/finetune/index.ts";
+import { readRun } from "../../src/runs/run-summary.ts";
 import { readLines } from "../trainer/coin-run.ts";
 import { fakeBackend } from "./fake-backend.ts";
 import { shopConversations, shopPairs } from "./trl-examples.ts";

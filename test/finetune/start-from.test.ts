@@ -10,11 +10,11 @@ import { findModel } from "../../src/backends/local/find-model.ts";
 import type { SamplerTarget, TrainingBackend } from "../../src/core/backend.ts";
 import type { Renderer } from "../../src/core/policy.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { fineTune } from "../../src/finetune/index.ts";
-import { episodeExamples } from "../../src/finetune/examples/episode-examples.ts";
-import { countTrained, trainingRow } from "../../src/finetune/examples/token-row.ts";
+import { fineTune } from "../../src/launch/finetune/index.ts";
+import { episodeExamples } from "../../src/launch/finetune/examples/episode-examples.ts";
+import { countTrained, trainingRow } from "../../src/launch/finetune/examples/token-row.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
-import { readEpisodes } from "../../src/evaluate/recorded-episodes.ts";
+import { readEpisodes } from "../../src/runs/evaluations/recorded-episodes.ts";
 import { shopConversations } from "./trl-examples.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "start-from-"));

@@ -1,8 +1,8 @@
 /** What TRL is given: our examples as token ids and masks, and log-probabilities of a teacher and a policy. */
 import { loadModelRenderer } from "../../src/backends/local/load-model.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { encodeExample } from "../../src/finetune/examples/load-examples.ts";
-import type { TokenRow } from "../../src/finetune/examples/token-row.ts";
+import { encodeExample } from "../../src/launch/finetune/examples/load-examples.ts";
+import type { TokenRow } from "../../src/launch/finetune/examples/token-row.ts";
 import { modelPath } from "../tinker/local-server.ts";
 import { shopConversations, shopPairs, trlSettings } from "./trl-examples.ts";
 

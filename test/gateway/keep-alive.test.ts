@@ -8,7 +8,7 @@ import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGateway, type Gateway } from "../../src/gateway/index.ts";
-import { callModel } from "../../src/workflow/model-call.ts";
+import { callModel } from "../../src/rollouts/workflow/model-call.ts";
 import { createScriptedTarget, type Script } from "../../src/testing/index.ts";
 
 const slowMs = 2_500;

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
-import { createRolloutService } from "../../src/trainer/rollouts/gateway-service.ts";
-import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
+import { createRolloutService } from "../../src/rollouts/service/gateway-service.ts";
+import { flowProgram } from "../../src/rollouts/programs/function-programs.ts";
 import { freePort } from "../free-port.ts";
 import { request } from "../rollout/gateway-run.ts";
 

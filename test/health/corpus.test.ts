@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { diseaseFacts, type DiseaseName } from "../../src/core/health.ts";
-import { examine } from "../../src/health/find-problems.ts";
-import { History } from "../../src/health/history.ts";
+import { examine } from "../../src/runs/health/find-problems.ts";
+import { History } from "../../src/runs/health/history.ts";
 
 interface RecordedRun {
   readonly name: string;

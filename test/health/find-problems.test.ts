@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { configFields } from "../../src/config/fields.ts";
 import { diseaseFacts, diseaseNames, type DiseaseName } from "../../src/core/health.ts";
-import { findProblems } from "../../src/health/find-problems.ts";
-import type { MetricLine } from "../../src/health/history.ts";
+import { findProblems } from "../../src/runs/health/find-problems.ts";
+import type { MetricLine } from "../../src/runs/health/history.ts";
 
 type Values = Record<string, number>;
 

@@ -7,8 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openDataset } from "../../src/hub/open-dataset.ts";
-import { HubCache } from "../../src/hub/hub-cache.ts";
+import { openDataset } from "../../src/models/hub/open-dataset.ts";
+import { HubCache } from "../../src/models/hub/hub-cache.ts";
 
 const commit = "0123456789abcdef0123456789abcdef01234567";
 const small = Buffer.from('{"question": "a"}\n');

@@ -5,15 +5,15 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findCached, listCached } from "../../src/hub/hub-cache.ts";
-import { parseModelId } from "../../src/hub/model-id.ts";
+import { findCached, listCached } from "../../src/models/hub/hub-cache.ts";
+import { parseModelId } from "../../src/models/hub/model-id.ts";
 import {
   pullModel,
   resolveModel,
   resolveTokenizer,
   type PullOptions,
-} from "../../src/hub/pull-model.ts";
-import type { PullProgress } from "../../src/hub/pull-files.ts";
+} from "../../src/models/hub/pull-model.ts";
+import type { PullProgress } from "../../src/models/hub/pull-files.ts";
 import { commit, sendContent, StandInHub } from "./stand-in-hub.ts";
 
 const id = parseModelId("owner/model")!;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readHubSettings } from "../../src/hub/hub-settings.ts";
-import { parseModelId } from "../../src/hub/model-id.ts";
+import { readHubSettings } from "../../src/models/hub/hub-settings.ts";
+import { parseModelId } from "../../src/models/hub/model-id.ts";
 
 it.each([
   ["Qwen/Qwen3-0.6B", { repository: "Qwen/Qwen3-0.6B", revision: "main", file: null }],

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
-import type { TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { createChatmlRenderer } from "../../src/models/renderers/chatml.ts";
+import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
+import type { TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { loadReal } from "./real-tokenizers.ts";
 import { smollm2Template, xmlTemplate } from "./templates.ts";
 

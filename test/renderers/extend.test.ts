@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
-import type { TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
+import type { TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { tools } from "./conversations.ts";
 import { loadReal, type RealModel } from "./real-tokenizers.ts";
 import { lastQuestionTemplate, openThinkTemplate, smollm2Template } from "./templates.ts";

@@ -1,7 +1,7 @@
 /** Whatever the grammar of a family's calls allows is read back as calls. */
 import { describe, expect, it } from "vitest";
 import { isAllowed, TokenGrammar, TokenMatcher } from "../../src/grammar/token-masks.ts";
-import { readVocabulary } from "../../src/tokenizers/vocabulary-bytes.ts";
+import { readVocabulary } from "../../src/models/tokenizers/vocabulary-bytes.ts";
 import { createRandom } from "../../src/util/random.ts";
 import { familyTemplates, loadFamily, tokenizerFile } from "./family-templates.ts";
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { Tokenizer } from "@huggingface/tokenizers";
 import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createTokenizer, type TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { createTokenizer, type TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { loadReal } from "./real-tokenizers.ts";
 
 export interface WireMessage {

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { loadRenderer } from "../../src/renderers/load.ts";
+import { loadRenderer } from "../../src/models/renderers/load.ts";
 import { smollm2Template } from "./templates.ts";
 
 const tiny = new URL("../../models/shop-tiny/tokenizer.json", import.meta.url);

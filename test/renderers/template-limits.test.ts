@@ -1,8 +1,8 @@
 /** Messages and chat templates of people who mean harm: what they cost, and what they may become. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../src/core/message.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
 import { loadReal } from "./real-tokenizers.ts";
 import { processorClock } from "../processor-time.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import { TerminationEvent } from "../../src/core/termination.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { runFunctionProgram } from "../../src/rollout/programs/function-programs.ts";
+import { runFunctionProgram } from "../../src/rollouts/programs/function-programs.ts";
 import { request, questions, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { formatEpisode } from "../../src/cli/terminal/transcript.ts";
 import { colorsFor } from "../../src/cli/terminal/terminal.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
-import { ownMetrics } from "../../src/trainer/rollouts/episode-metrics.ts";
+import { ownMetrics } from "../../src/runs/episode-metrics.ts";
 import { viewEpisode } from "../../src/view/episode/view-episode.ts";
 import type { EpisodeRow } from "../../src/view/api.ts";
 import { gate } from "../gateway/function-client.ts";

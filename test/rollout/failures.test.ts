@@ -10,7 +10,7 @@ import { formatEpisodeReport } from "../../src/cli/report/episode-report.ts";
 import { colorsFor } from "../../src/cli/terminal/terminal.ts";
 import type { EpisodeRow } from "../../src/view/api.ts";
 import { viewEpisode } from "../../src/view/episode/view-episode.ts";
-import { verdictOf } from "../../src/rollout/failures/fault.ts";
+import { verdictOf } from "../../src/rollouts/failures/fault.ts";
 import { request, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
 const never = (): Promise<never> => new Promise(() => {});

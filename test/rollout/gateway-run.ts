@@ -7,12 +7,12 @@ import {
   defaultRolloutLimits,
   type FailurePolicy,
   type RolloutLimits,
-} from "../../src/rollout/rollout-request.ts";
-import { flowProgram } from "../../src/rollout/programs/function-programs.ts";
-import type { RolloutProgram } from "../../src/rollout/programs/program.ts";
+} from "../../src/rollouts/rollout-request.ts";
+import { flowProgram } from "../../src/rollouts/programs/function-programs.ts";
+import type { RolloutProgram } from "../../src/rollouts/programs/program.ts";
 import type { RolloutEvent } from "../../src/core/events.ts";
-import type { ScorePolicy } from "../../src/rollout/scoring/score.ts";
-import { createRolloutRunner } from "../../src/rollout/runner.ts";
+import type { ScorePolicy } from "../../src/rollouts/scoring/score.ts";
+import { createRolloutRunner } from "../../src/rollouts/runner.ts";
 import { createScriptedTarget, type Script } from "../../src/testing/index.ts";
 
 export interface GatewayRun {

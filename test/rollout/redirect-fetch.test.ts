@@ -2,7 +2,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterEach, describe, expect, it } from "vitest";
-import { withTrajectory } from "../../src/rollout/attempt/trajectory-scope.ts";
+import { withTrajectory } from "../../src/rollouts/attempt/trajectory-scope.ts";
 import { redirectFetch, rolloutFetch } from "../../src/fetch.ts";
 import { runThroughGateway } from "./gateway-run.ts";
 

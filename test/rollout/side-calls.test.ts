@@ -7,7 +7,7 @@ import {
   opencode,
   pi,
   toolSideCalls,
-} from "../../src/agents/index.ts";
+} from "../../src/rollouts/agents/index.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { runThroughGateway } from "./gateway-run.ts";
 

@@ -5,7 +5,7 @@ import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
-import { withTrajectory } from "../../src/rollout/attempt/trajectory-scope.ts";
+import { withTrajectory } from "../../src/rollouts/attempt/trajectory-scope.ts";
 import { request, questions, runThroughGateway } from "./gateway-run.ts";
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

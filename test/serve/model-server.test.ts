@@ -6,17 +6,13 @@ import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { evaluationConfig } from "../../src/evaluate/evaluation-config.ts";
-import { locateModel } from "../../src/evaluate/locate-model.ts";
-import { startModel } from "../../src/evaluate/start-model.ts";
-import { createModelServer, type ModelServer } from "../../src/serve/index.ts";
+import { evaluationConfig } from "../../src/launch/evaluate/evaluation-config.ts";
+import { locateModel } from "../../src/launch/evaluate/locate-model.ts";
+import { startModel } from "../../src/launch/evaluate/start-model.ts";
+import { createModelServer, type ModelServer } from "../../src/launch/serve/index.ts";
 import { createUpstream } from "../../src/testing/index.ts";
 import { newFolder } from "../trainer/coin-run.ts";
-import {
-  pruneCheckpoints,
-  readCheckpoint,
-  saveCheckpoint,
-} from "../../src/trainer/run-folder/checkpoint.ts";
+import { pruneCheckpoints, readCheckpoint, saveCheckpoint } from "../../src/runs/checkpoint.ts";
 import { trainedRun } from "./trained-run.ts";
 
 let trained = "";

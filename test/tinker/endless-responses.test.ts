@@ -7,7 +7,7 @@ import type { RequestContext } from "../../src/tinker-api/request-context.ts";
 import { RestClient } from "../../src/tinker-api/rest-client.ts";
 import { Transport } from "../../src/tinker-api/transport.ts";
 
-import { callModel } from "../../src/workflow/model-call.ts";
+import { callModel } from "../../src/rollouts/workflow/model-call.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

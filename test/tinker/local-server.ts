@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadRenderer } from "../../src/renderers/load.ts";
+import { loadRenderer } from "../../src/models/renderers/load.ts";
 import type { TinkerClientOptions } from "../../src/tinker-api/client-options.ts";
 import { createTinkerClient, type TinkerClient } from "../../src/tinker-api/client.ts";
 import {

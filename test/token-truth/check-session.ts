@@ -6,8 +6,8 @@ import type { Episode, GroupMember } from "../../src/core/trajectory.ts";
 import {
   attributeTraces,
   type AttributionContext,
-} from "../../src/rollout/attribution/attribution.ts";
-import { buildTrajectories } from "../../src/rollout/attribution/build-trajectories.ts";
+} from "../../src/rollouts/attribution/attribution.ts";
+import { buildTrajectories } from "../../src/rollouts/attribution/build-trajectories.ts";
 import type { TruthModel } from "./truth-models.ts";
 
 export interface Totals {

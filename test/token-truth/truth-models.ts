@@ -1,10 +1,10 @@
 /** The renderers under test, each with real ids to draw from and texts that are worth drawing. */
 import { readFileSync } from "node:fs";
 import type { Renderer } from "../../src/core/policy.ts";
-import { chooseRenderer } from "../../src/renderers/choose-renderer.ts";
-import { createChatmlRenderer } from "../../src/renderers/chatml.ts";
-import { createJinjaRenderer } from "../../src/renderers/jinja/jinja.ts";
-import { createTokenizer, type TextTokenizer } from "../../src/tokenizers/tokenizer.ts";
+import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
+import { createChatmlRenderer } from "../../src/models/renderers/chatml.ts";
+import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
+import { createTokenizer, type TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { familyTemplates, loadFamily } from "../renderers/family-templates.ts";
 import { loadReal, type RealModel } from "../renderers/real-tokenizers.ts";
 import { xmlTemplate } from "../renderers/templates.ts";

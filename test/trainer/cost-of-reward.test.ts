@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { costOfReward, formatCost } from "../../src/trainer/run-folder/cost-of-reward.ts";
+import { costOfReward, formatCost } from "../../src/runs/cost-of-reward.ts";
 
 const train = (step: number, values: Record<string, number>) => ({ step, phase: "train", values });
 

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { waitOn, whyStop } from "../../src/trainer/run-folder/early-stopping.ts";
-import type { Patience } from "../../src/trainer/run-folder/checkpoint.ts";
+import { waitOn, whyStop } from "../../src/runs/early-stopping.ts";
+import type { Patience } from "../../src/runs/checkpoint.ts";
 import { coinTasks, coinTrainer, newFolder } from "./coin-run.ts";
 
 const options = {

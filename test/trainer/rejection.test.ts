@@ -6,7 +6,7 @@ import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { assessTask } from "../../src/trainer/rollouts/rejection.ts";
 import { keepForReplay } from "../../src/trainer/rollouts/replay.ts";
-import { Workflow } from "../../src/workflow/workflow.ts";
+import { Workflow } from "../../src/rollouts/workflow/workflow.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,

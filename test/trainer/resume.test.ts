@@ -6,10 +6,10 @@ import { loadConfig } from "../../src/config/load.ts";
 import type { RunContext } from "../../src/core/backend.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
-import type { RunState } from "../../src/trainer/run-folder/checkpoint.ts";
-import { comparableState, resumedState } from "../../src/trainer/run-folder/resumed-state.ts";
-import { hashDataset } from "../../src/trainer/run-folder/run-identity.ts";
-import { checkTasks, orderOf, ordersAfter } from "../../src/trainer/run-folder/task-orders.ts";
+import type { RunState } from "../../src/runs/checkpoint.ts";
+import { comparableState, resumedState } from "../../src/runs/resumed-state.ts";
+import { hashDataset } from "../../src/runs/run-identity.ts";
+import { checkTasks, orderOf, ordersAfter } from "../../src/runs/task-orders.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {
   coinTasks,

@@ -7,9 +7,9 @@ import { defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { defined } from "../../src/util/defined.ts";
-import type { Agent, Environment } from "../../src/workflow/agent-environment.ts";
-import { callModel, type WireMessage } from "../../src/workflow/model-call.ts";
-import { Workflow } from "../../src/workflow/workflow.ts";
+import type { Agent, Environment } from "../../src/rollouts/workflow/agent-environment.ts";
+import { callModel, type WireMessage } from "../../src/rollouts/workflow/model-call.ts";
+import { Workflow } from "../../src/rollouts/workflow/workflow.ts";
 import { createProgress } from "../../src/cli/terminal/progress.ts";
 import { coinBackend, type CoinBackend } from "./coin-backend.ts";
 import {

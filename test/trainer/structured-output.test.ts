@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { evaluate } from "../../src/evaluate/evaluate.ts";
+import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import { newFolder, readLines } from "./coin-run.ts";

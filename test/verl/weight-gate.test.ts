@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { BackendCapabilities } from "../../src/core/backend.ts";
 import { NumericsError } from "../../src/core/errors.ts";
-import { createWeightGate } from "../../src/trainer/rollouts/weight-gate.ts";
+import { createWeightGate } from "../../src/rollouts/service/weight-gate.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import { fakeRun, ppo } from "./fake-bridge.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { listRuns } from "../../src/trainer/run-folder/run-summary.ts";
+import { listRuns } from "../../src/runs/run-summary.ts";
 import type { MetricTable, RunEntry } from "../../src/view/api.ts";
 import { exportHtml } from "../../src/view/html/export-html.ts";
 import { RunIndex } from "../../src/view/index/run-index.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { readEpisodes } from "../../src/evaluate/recorded-episodes.ts";
+import { readEpisodes } from "../../src/runs/evaluations/recorded-episodes.ts";
 import { callHttp } from "../../src/view/episode/exchange.ts";
 import { readTrainedTokens } from "../../src/view/episode/token-records.ts";
 import { RunIndex } from "../../src/view/index/run-index.ts";

@@ -8,7 +8,7 @@ import {
   ExchangeLog,
   type ExchangeLogOptions,
   exchangeFile,
-} from "../../src/trainer/run-folder/exchange-log.ts";
+} from "../../src/runs/exchange-log.ts";
 import { callHttp } from "../../src/view/episode/exchange.ts";
 import { readTrainedTokens } from "../../src/view/episode/token-records.ts";
 import { madeEpisode, newRunFolder } from "./view-run.ts";

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { compareEvaluations } from "../../src/evaluate/compare.ts";
-import type { EvaluationItem } from "../../src/evaluate/evaluation-item.ts";
+import { compareEvaluations } from "../../src/runs/evaluations/compare.ts";
+import type { EvaluationItem } from "../../src/runs/evaluations/evaluation-item.ts";
 import type {
   CallHttp,
   ChangedOption,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChatMessage } from "../../src/core/message.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { toLine } from "../../src/trainer/run-folder/json-lines.ts";
+import { toLine } from "../../src/runs/json-lines.ts";
 import { makeStep } from "../make-step.ts";
 
 export interface MadeEpisode {

@@ -22,7 +22,7 @@ import type { MomentPrecision } from "../../engine/optimizer/moments.ts";
 import { schemasOfRows, schemasOfRules } from "../../engine/logit-rules/ready-schemas.ts";
 import { defaultTrainingMemoryMiB } from "../../engine/policy-engine.ts";
 import type { QuantizationDistance } from "../../engine/quantization-distance.ts";
-import type { PullProgress } from "../../hub/pull-files.ts";
+import type { PullProgress } from "../../models/hub/pull-files.ts";
 import { defined } from "../../util/defined.ts";
 import { reopen } from "../../util/files/reopen.ts";
 import { findModel } from "./find-model.ts";

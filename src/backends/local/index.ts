@@ -6,7 +6,7 @@
 import { LocalBackend, type LocalBackendOptions } from "./backend.ts";
 
 export type { LocalBackendOptions } from "./backend.ts";
-export type { PullProgress } from "../../hub/pull-files.ts";
+export type { PullProgress } from "../../models/hub/pull-files.ts";
 
 /**
  * Creates the `local` backend, which trains in this process on the CPU. The caller disposes of it. With

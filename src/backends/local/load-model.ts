@@ -13,10 +13,10 @@ import {
 } from "../../engine/checkpoint/model-assets.ts";
 import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
-import { readGgufTokenizer, type TokenizerFiles } from "../../tokenizers/gguf-tokenizer.ts";
-import { loadGgufRenderer, loadRenderer } from "../../renderers/load.ts";
-import { checkVocabulary } from "../../tokenizers/check-vocabulary.ts";
-import { readTokenizerFiles } from "../../tokenizers/tokenizer-files.ts";
+import { readGgufTokenizer, type TokenizerFiles } from "../../models/tokenizers/gguf-tokenizer.ts";
+import { loadGgufRenderer, loadRenderer } from "../../models/renderers/load.ts";
+import { checkVocabulary } from "../../models/tokenizers/check-vocabulary.ts";
+import { readTokenizerFiles } from "../../models/tokenizers/tokenizer-files.ts";
 import { readJsonFile } from "../../util/files/json-file.ts";
 
 /** @param path a model folder or a `.gguf` file. @throws ModelError */

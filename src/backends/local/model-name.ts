@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ModelError } from "../../core/errors.ts";
 import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
-import { parseModelId } from "../../hub/model-id.ts";
+import { parseModelId } from "../../models/hub/model-id.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 
 export const builtinPrefix = "builtin:";

@@ -13,7 +13,7 @@ import { PolicyEngine } from "../../engine/policy-engine.ts";
 import { quantizationDistance } from "../../engine/quantization-distance.ts";
 import { Device } from "../../engine/tensor/device.ts";
 import { defined } from "../../util/defined.ts";
-import { readVocabulary } from "../../tokenizers/vocabulary-bytes.ts";
+import { readVocabulary } from "../../models/tokenizers/vocabulary-bytes.ts";
 import { loadTokenizerFiles, modelAssets } from "./load-model.ts";
 import { rowsOfMessage } from "./row-message.ts";
 import type {

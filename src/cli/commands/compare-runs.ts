@@ -1,5 +1,5 @@
 /** `agent-trainer runs compare`: what two runs were configured with, and what came of them. */
-import { compareRuns } from "../../trainer/run-folder/compare-runs.ts";
+import { compareRuns } from "../../runs/compare-runs.ts";
 import { best } from "./runs.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";

@@ -1,5 +1,5 @@
 /** `agent-trainer compare`: whether one evaluation is better than another. */
-import { compareEvaluations } from "../../evaluate/compare.ts";
+import { compareEvaluations } from "../../runs/evaluations/compare.ts";
 import { formatComparison } from "../report/evaluation-table.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";

@@ -5,10 +5,13 @@ import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { evaluate } from "../../evaluate/evaluate.ts";
-import { readEpisodes } from "../../evaluate/recorded-episodes.ts";
-import { doctorReward, type RewardReport } from "../../evaluate/reward-doctor/doctor-reward.ts";
-import type { RewardCase } from "../../evaluate/reward-doctor/report.ts";
+import { evaluate } from "../../launch/evaluate/evaluate.ts";
+import { readEpisodes } from "../../runs/evaluations/recorded-episodes.ts";
+import {
+  doctorReward,
+  type RewardReport,
+} from "../../launch/evaluate/reward-doctor/doctor-reward.ts";
+import type { RewardCase } from "../../launch/evaluate/reward-doctor/report.ts";
 import { loadAgent } from "../../launch/load-agent.ts";
 import { loadExport } from "../../launch/load-module.ts";
 import { loadTasks } from "../../launch/run-datasets.ts";

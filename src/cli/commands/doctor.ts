@@ -2,8 +2,8 @@
 import { constants, existsSync } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
-import { listCached } from "../../hub/hub-cache.ts";
-import { readHubSettings } from "../../hub/hub-settings.ts";
+import { listCached } from "../../models/hub/hub-cache.ts";
+import { readHubSettings } from "../../models/hub/hub-settings.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { colorsFor } from "../terminal/terminal.ts";

@@ -1,6 +1,6 @@
 /** What `--model` names, for the commands that run an agent without training. */
 import { ConfigError } from "../../core/errors.ts";
-import type { ModelEndpoint } from "../../evaluate/evaluation-options.ts";
+import type { ModelEndpoint } from "../../launch/evaluate/evaluation-options.ts";
 import { commandOverrides } from "../terminal/command-overrides.ts";
 import { workerKeyVariable } from "./gateway-source.ts";
 

@@ -10,7 +10,7 @@ import { trainedBase } from "../../engine/checkpoint/lora-adapter.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import type { NumberFormat } from "../../engine/checkpoint/number-format.ts";
 import { refuseExisting } from "../../engine/checkpoint/refuse-existing.ts";
-import { writeGgufTokenizer } from "../../tokenizers/gguf-vocabulary.ts";
+import { writeGgufTokenizer } from "../../models/tokenizers/gguf-vocabulary.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
 import type { ModelParts, OpenedModel } from "../load/open-model.ts";

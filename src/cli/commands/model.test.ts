@@ -9,7 +9,7 @@ import { writeSmallModel } from "../../../test/engine/write-small-model.ts";
 import { createLocalBackend } from "../../backends/local/index.ts";
 import type { LoraSpec, SamplerTarget } from "../../core/backend.ts";
 import { defaultLoss, defaultOptim } from "../../core/loss/loss.ts";
-import { saveCheckpoint } from "../../trainer/run-folder/checkpoint.ts";
+import { saveCheckpoint } from "../../runs/checkpoint.ts";
 import { runCli } from "../program.ts";
 
 let folder: string;

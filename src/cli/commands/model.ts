@@ -1,8 +1,8 @@
 /** `agent-trainer model inspect` and `pull`, and what all commands of `model` share. */
 import { basename } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
-import { parseModelId } from "../../hub/model-id.ts";
-import { pullModel } from "../../hub/pull-model.ts";
+import { parseModelId } from "../../models/hub/model-id.ts";
+import { pullModel } from "../../models/hub/pull-model.ts";
 import { createByteProgress, formatBytes } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";

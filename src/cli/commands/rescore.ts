@@ -1,6 +1,6 @@
 /** `agent-trainer rescore`: another evaluator for recorded episodes, without a model call. */
 import type { Evaluator } from "../../core/agent.ts";
-import { rescore, type RescoreResult, type Verdict } from "../../evaluate/rescore.ts";
+import { rescore, type RescoreResult, type Verdict } from "../../launch/evaluate/rescore.ts";
 import { loadExport } from "../../launch/load-module.ts";
 import { formatEvaluation } from "../report/evaluation-table.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { ConfigError } from "../../core/errors.ts";
-import type { ModelServer, ModelServerOptions, ServedModelSpec } from "../../serve/index.ts";
+import type { ModelServer, ModelServerOptions, ServedModelSpec } from "../../launch/serve/index.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
 import { defined } from "../../util/defined.ts";
 import { redact } from "../../util/redact.ts";
@@ -54,7 +54,7 @@ export async function serveModelsCommand(
   checkFlags(flags);
   const fromEnvironment = process.env[serveKeyVariable] ?? "";
   const key = tokenOf(flags) ?? (fromEnvironment === "" ? undefined : fromEnvironment);
-  const { checkKey } = await import("../../serve/serve-options.ts");
+  const { checkKey } = await import("../../launch/serve/serve-options.ts");
   checkKey(key, flags.host);
   using interrupt = watchInterrupt(() => {
     io.stderr.write(
@@ -89,7 +89,7 @@ export async function serveModelsCommand(
 /** Loaded on demand: the engine needs an optional package. */
 async function open(options: ModelServerOptions): Promise<ModelServer> {
   try {
-    const { createModelServer } = await import("../../serve/index.ts");
+    const { createModelServer } = await import("../../launch/serve/index.ts");
     return await createModelServer(options);
   } catch (error) {
     throw missingPackage(error) ?? error;

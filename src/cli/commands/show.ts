@@ -2,9 +2,9 @@
 import { ConfigError } from "../../core/errors.ts";
 import { describeFailedCalls } from "../../core/failed-call.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { readEpisodes } from "../../evaluate/recorded-episodes.ts";
+import { readEpisodes } from "../../runs/evaluations/recorded-episodes.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { toLine } from "../../trainer/run-folder/json-lines.ts";
+import { toLine } from "../../runs/json-lines.ts";
 import { formatEpisodeReport } from "../report/episode-report.ts";
 import { formatTable } from "../report/evaluation-table.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";

@@ -1,7 +1,7 @@
 /** `agent-trainer trace`: one recorded episode in the terminal, for people and for programs. */
 import { ConfigError } from "../../core/errors.ts";
-import { listRuns } from "../../trainer/run-folder/run-summary.ts";
-import { toLine } from "../../trainer/run-folder/json-lines.ts";
+import { listRuns } from "../../runs/run-summary.ts";
+import { toLine } from "../../runs/json-lines.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import type { EpisodeRow, TokenView } from "../../view/api.ts";
 import { episodeMarkdown } from "../../view/episode/markdown.ts";

@@ -2,7 +2,7 @@
 import type { ChatMessage } from "../../core/message.ts";
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode, Trajectory } from "../../core/trajectory.ts";
-import { groupName } from "../../finetune/examples/episode-examples.ts";
+import { groupName } from "../../launch/finetune/examples/episode-examples.ts";
 import { addTo } from "../../util/group-by.ts";
 import { wireMessage, wireTool } from "./wire-message.ts";
 

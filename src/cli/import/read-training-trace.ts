@@ -1,6 +1,6 @@
 /** OpenEnv's `TrainingTrace`, version 1, as drafts of episodes. */
 import { z } from "zod";
-import { parseConversation } from "../../finetune/examples/conversation.ts";
+import { parseConversation } from "../../launch/finetune/examples/conversation.ts";
 import type { DraftedTrajectory } from "./drafted-episode.ts";
 
 const turn = z.looseObject({

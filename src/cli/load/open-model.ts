@@ -14,8 +14,8 @@ import {
 } from "../../engine/checkpoint/lora-adapter.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
-import type { PullOptions } from "../../hub/pull-model.ts";
-import { newestCheckpoint } from "../../trainer/run-folder/checkpoint.ts";
+import type { PullOptions } from "../../models/hub/pull-model.ts";
+import { newestCheckpoint } from "../../runs/checkpoint.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
 
 export interface OpenedModel {

@@ -1,6 +1,14 @@
 /** Formats evaluations and comparisons for the terminal. */
-import type { EvaluationComparison, PairedDifference, TaskMeans } from "../../evaluate/compare.ts";
-import type { Estimate, EvaluationScores, EvaluationSummary } from "../../evaluate/summary.ts";
+import type {
+  EvaluationComparison,
+  PairedDifference,
+  TaskMeans,
+} from "../../runs/evaluations/compare.ts";
+import type {
+  Estimate,
+  EvaluationScores,
+  EvaluationSummary,
+} from "../../runs/evaluations/summary.ts";
 import { safeText } from "../terminal/terminal.ts";
 
 const digits = (value: number): string => value.toFixed(3);

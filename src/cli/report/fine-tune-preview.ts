@@ -1,5 +1,5 @@
 /** Shows what fine-tuning trains on: in colour on a terminal, in double brackets elsewhere. */
-import type { FineTunePreview, PreviewRow } from "../../finetune/preview.ts";
+import type { FineTunePreview, PreviewRow } from "../../launch/finetune/preview.ts";
 import { type Colors, safeText } from "../terminal/terminal.ts";
 
 function rowText({ at, side, tokens, trained, parts }: PreviewRow, colors: Colors): string {

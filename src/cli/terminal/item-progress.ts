@@ -1,7 +1,7 @@
 /** Shows how far an evaluation is on stderr: a line rewritten in place, or one line per 10 %. */
 import { isFailed } from "../../core/outcome.ts";
-import type { EvaluationItem } from "../../evaluate/evaluation-item.ts";
-import type { EvaluationProgress } from "../../evaluate/evaluation-options.ts";
+import type { EvaluationItem } from "../../runs/evaluations/evaluation-item.ts";
+import type { EvaluationProgress } from "../../launch/evaluate/evaluation-options.ts";
 import { bar, duration } from "./progress.ts";
 import { canRewrite, colorsFor, safeText, type TextStream } from "./terminal.ts";
 

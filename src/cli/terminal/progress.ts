@@ -6,7 +6,7 @@ import { findingDetails, findingTitle } from "../report/health-report.ts";
 import { wrapText } from "./wrap-text.ts";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
-import { formatUsd } from "../../trainer/budget/spending.ts";
+import { formatUsd } from "../../runs/spending.ts";
 import { shortReason } from "../../trainer/update/learning.ts";
 import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
 

@@ -1,11 +1,11 @@
 /** Rows of a dataset on a hub: from the Parquet copy that the hub keeps, or from the repository's own files. */
 import { readFileSync, statSync } from "node:fs";
-import { HubError } from "../../hub/hub-error.ts";
+import { HubError } from "../../models/hub/hub-error.ts";
 import {
   openDataset,
   type HubRepository,
   type OpenDatasetOptions,
-} from "../../hub/open-dataset.ts";
+} from "../../models/hub/open-dataset.ts";
 import { readFileRows } from "../files/read-file.ts";
 import type { SourceRow } from "../source-row.ts";
 import { type Configurations, chooseFiles, convertedFiles, ownFiles } from "./choose-files.ts";

@@ -1,7 +1,7 @@
 /** Rows become tasks: fields are mapped, bad rows refused or counted, and what does not fit into memory goes to a file. */
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Dataset, Task } from "../../core/task.ts";
-import { whyUnrecordable } from "../../rollout/programs/recordable.ts";
+import { whyUnrecordable } from "../../rollouts/programs/recordable.ts";
 import type { SourceRow } from "../source-row.ts";
 import { type FieldMap, type RowFunction, mapFields } from "./map-fields.ts";
 import { toTask } from "./task.ts";

@@ -4,9 +4,9 @@
  */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { trainEpisodeMetrics } from "../rollouts/episode-metrics.ts";
+import { trainEpisodeMetrics } from "../../runs/episode-metrics.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { episodesOf } from "../rollouts/task-rollouts.ts";
+import { episodesOf } from "../../rollouts/task-rollouts.ts";
 import { secondsSince, stepMetrics } from "../step-metrics.ts";
 import type { Buffered, Stepper, StepResult, StepState, UpdateGuard } from "../stepper.ts";
 import { trainOnRollouts } from "../update/train-on-rollouts.ts";

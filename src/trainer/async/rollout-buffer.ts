@@ -3,7 +3,7 @@
  * The staleness plan bounds its size.
  */
 import { listenToAbort } from "../../util/abort.ts";
-import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { chooseForStep, mayBegin, type StalenessPlan } from "./staleness.ts";
 
 interface Running {

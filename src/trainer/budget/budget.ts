@@ -4,7 +4,7 @@
  */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { TokenPrices } from "../../core/prices.ts";
-import { costOf, formatUsd, nothingUsed, tokensOf, type Usage } from "./spending.ts";
+import { costOf, formatUsd, nothingUsed, tokensOf, type Usage } from "../../runs/spending.ts";
 
 export interface BudgetOptions {
   /** `budget.tokens` and `budget.usd`. */

@@ -4,9 +4,9 @@ import { capabilityMatrix } from "../../core/capabilities.ts";
 import { isDecoupled } from "../update/correct-rows.ts";
 import { isBackendLoss } from "../update/loss-plan.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { batchSizeOf } from "../loop-context.ts";
+import { batchSizeOf } from "../../config/batch-size.ts";
 import { isPaidByHour, runPrices, type RunPrices } from "./run-prices.ts";
-import { costOf, formatUsd, tokensOf, type Usage } from "./spending.ts";
+import { costOf, formatUsd, tokensOf, type Usage } from "../../runs/spending.ts";
 
 /** Where no option says how long prompts may be. */
 const assumedPrompt = 512;

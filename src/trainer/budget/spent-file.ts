@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
-import { nothingUsed, type Usage } from "./spending.ts";
+import { nothingUsed, type Usage } from "../../runs/spending.ts";
 
 const fileOf = (run: string): string => join(run, "spent.json");
 

@@ -2,11 +2,11 @@
 import type { Task } from "../../core/task.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
 import { deriveSeed } from "../../util/random.ts";
-import { checkFailures } from "./failures.ts";
+import { checkFailures } from "../../rollouts/service/failures.ts";
 import { scoreGroup } from "./group-scores.ts";
 import type { LoopContext } from "../loop-context.ts";
-import type { RolloutRequest } from "../../rollout/rollout-request.ts";
-import type { TaskRollouts } from "./task-rollouts.ts";
+import type { RolloutRequest } from "../../rollouts/rollout-request.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 
 /** Key of a group of rollouts: a task in its `number`-th batch or place. */
 export const rolloutsKey = (number: number, task: Task): string => `${number}/${task.id}`;

@@ -3,7 +3,7 @@ import type { Episode } from "../../core/trajectory.ts";
 import { checkRollouts, runBatch } from "./batch-rollouts.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { assessTask, SolveCounts } from "./rejection.ts";
-import { episodesOf, type TaskRollouts } from "./task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
 
 export interface Collected {
   readonly sets: readonly TaskRollouts[];

@@ -2,7 +2,7 @@
 import type { UnstampedEvent } from "../../core/events.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { scoreTogether } from "../../rollout/scoring/evaluate-group.ts";
+import { scoreTogether } from "../../rollouts/scoring/evaluate-group.ts";
 import type { LoopContext } from "../loop-context.ts";
 
 type GroupContext = Pick<LoopContext, "config" | "groupEvaluator">;

@@ -6,7 +6,7 @@ import { hasPrecomputed } from "../../algorithms/precomputed.ts";
 import { isScored } from "../../core/outcome.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf, hasContrast } from "../update/episode-rows.ts";
-import type { TaskRollouts } from "./task-rollouts.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 
 /** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
 export const solveOutcomes = ["partial", "all", "none", "unknown", "too_few"] as const;

@@ -6,7 +6,7 @@
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { hasSignal } from "./rejection.ts";
-import type { TaskRollouts } from "./task-rollouts.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 
 /** Which of `kept` step `step` replays, in the order in which they were kept. */
 export function chooseReplay(

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import type { Task } from "../../core/task.ts";
 import { loadDataset } from "../../launch/load-dataset.ts";
-import { hashDataset } from "../run-folder/run-identity.ts";
-import { createBatchPlan } from "./batches.ts";
+import { hashDataset } from "../../runs/run-identity.ts";
+import { createBatchPlan } from "../../runs/batches.ts";
 
 const rows = Array.from({ length: 101 }, (_, i) => ({ question: `q${i}`, difficulty: i % 7 }));
 

@@ -4,10 +4,10 @@ import { isFault } from "../../core/outcome.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { deriveSeed } from "../../util/random.ts";
-import { checkFailures } from "./failures.ts";
+import { checkFailures } from "../../rollouts/service/failures.ts";
 import type { LoopContext } from "../loop-context.ts";
-import type { RolloutRequest } from "../../rollout/rollout-request.ts";
-import { validationMetrics } from "./validation-metrics.ts";
+import type { RolloutRequest } from "../../rollouts/rollout-request.ts";
+import { validationMetrics } from "../../runs/validation-metrics.ts";
 
 /** `rollout.nVal` rollouts of each task; seeds depend on the task alone. `name`: first part of their ids. */
 export function validationRequests(

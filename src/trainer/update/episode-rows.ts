@@ -15,7 +15,7 @@ import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { isPerStep, shapeOverlong, type StepGroups } from "./shape-rewards.ts";
 
 /**

@@ -8,7 +8,7 @@ import { isFailed, isOverflowed } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { unusedMetrics } from "./unused.ts";
 
 type Metrics = Readonly<NamedMetrics>;

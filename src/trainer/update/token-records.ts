@@ -3,7 +3,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TokenRecord } from "../../core/token-record.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { keptPart } from "../run-folder/kept-part.ts";
+import { keptPart } from "../../runs/kept-part.ts";
 import type { UpdateBackend } from "./shared-forward.ts";
 
 type RecordContext = Pick<LoopContext, "config" | "emit" | "journal" | "signal"> & {

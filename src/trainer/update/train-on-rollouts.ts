@@ -5,7 +5,7 @@ import { applyUpdates, type Updates } from "./apply-updates.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { learningMetrics } from "./learning.ts";
 import type { LoopContext } from "../loop-context.ts";
-import { episodesOf, type TaskRollouts } from "../rollouts/task-rollouts.ts";
+import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import type { UpdateGuard } from "../stepper.ts";
 import { KnownLogprobs, withKnownForward, withSharedForward } from "./shared-forward.ts";
 import { recordTokens } from "./token-records.ts";

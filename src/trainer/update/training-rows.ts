@@ -12,7 +12,7 @@ import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { lackWarning, logprobTemperatureOf } from "./logprob-temperature.ts";
 import type { LoopContext } from "../loop-context.ts";
-import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
 import type { UpdateBackend } from "./shared-forward.ts";
 

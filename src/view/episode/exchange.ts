@@ -1,11 +1,7 @@
 /** A call as it went over HTTP: what the gateway captured of it, and both bodies where the run kept them. */
 import { existsSync } from "node:fs";
 import type { Episode } from "../../core/trajectory.ts";
-import {
-  exchangeFile,
-  exchangeFolder,
-  exchangeKey,
-} from "../../trainer/run-folder/exchange-log.ts";
+import { exchangeFile, exchangeFolder, exchangeKey } from "../../runs/exchange-log.ts";
 import type { CallHttp, HttpBodies } from "../api.ts";
 import { findLine } from "../index/file-lines.ts";
 

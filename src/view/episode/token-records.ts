@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TokenRecord } from "../../core/token-record.ts";
-import { tokenFolder } from "../../trainer/run-folder/run-log.ts";
+import { tokenFolder } from "../../runs/run-log.ts";
 import type { TrainedTokens } from "../api.ts";
 import { findLine } from "../index/file-lines.ts";
 

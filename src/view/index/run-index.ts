@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Database, Statement } from "libsql";
 import type { Episode } from "../../core/trajectory.ts";
-import { episodeFiles, episodePath } from "../../evaluate/recorded-episodes.ts";
+import { episodeFiles, episodePath } from "../../runs/evaluations/recorded-episodes.ts";
 import type { EpisodePhase, IndexState } from "../api.ts";
 import { fileMark, type LinePlace, readLineAt, recordLines } from "./file-lines.ts";
 import { indexColumns, indexRow } from "./index-row.ts";

@@ -8,10 +8,10 @@ import { callHttp } from "../episode/exchange.ts";
 import { groupView, rolloutView } from "../episode/group-view.ts";
 import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
-import { readMetricLines } from "../../trainer/run-folder/metric-lines.ts";
-import { formatCost, readCostOfReward } from "../../trainer/run-folder/cost-of-reward.ts";
-import { readChangedOptions } from "../../trainer/run-folder/read-options.ts";
-import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
+import { readMetricLines } from "../../runs/metric-lines.ts";
+import { formatCost, readCostOfReward } from "../../runs/cost-of-reward.ts";
+import { readChangedOptions } from "../../runs/read-options.ts";
+import { readRunHealth } from "../../runs/run-health.ts";
 import { exampleEpisode } from "../index/example-episode.ts";
 import {
   facets,

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
-import { isEvaluation } from "../../evaluate/evaluation-folder.ts";
-import { readRunHealth } from "../../trainer/run-folder/run-health.ts";
-import { readListedRun } from "../../trainer/run-folder/run-summary.ts";
-import { configFile, readStoredConfig, textAt } from "../../trainer/run-folder/stored-config.ts";
+import { isEvaluation } from "../../runs/evaluations/evaluation-folder.ts";
+import { readRunHealth } from "../../runs/run-health.ts";
+import { readListedRun } from "../../runs/run-summary.ts";
+import { configFile, readStoredConfig, textAt } from "../../runs/stored-config.ts";
 import type { EpisodeRow, RunEntry } from "../api.ts";
 import { hasTokenRecords, readTrainedTokens } from "../episode/token-records.ts";
 import type { DecodeTokens, KeptTokens } from "../episode/token-view.ts";

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chooseRenderer } from "../../../src/renderers/choose-renderer.ts";
+import { chooseRenderer } from "../../../src/models/renderers/choose-renderer.ts";
 import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
 import type { Renderer } from "../../../src/core/policy.ts";
 import { createScriptedSampler } from "../../../src/testing/index.ts";

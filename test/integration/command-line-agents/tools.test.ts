@@ -9,7 +9,7 @@ import {
   opencode,
   pi,
   type CommandAgentOptions,
-} from "../../../src/agents/index.ts";
+} from "../../../src/rollouts/agents/index.ts";
 import { runThroughGateway } from "../../rollout/gateway-run.ts";
 import { root } from "../root.ts";
 import { runCommand } from "../run-command.ts";

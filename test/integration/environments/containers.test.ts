@@ -11,10 +11,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { dockerAgent } from "../../../src/agents/docker/docker-agent.ts";
+import { dockerAgent } from "../../../src/rollouts/agents/docker/docker-agent.ts";
 import type { EnvironmentEpisode } from "../../../src/core/environment.ts";
 import { environment } from "../../../src/environments/index.ts";
-import { evaluate } from "../../../src/evaluate/index.ts";
+import { evaluate } from "../../../src/launch/evaluate/index.ts";
 import { createScriptedTarget } from "../../../src/testing/index.ts";
 import { greeting, twoSteps, writeFiles } from "../../environments/harbor-tasks.ts";
 

@@ -16,10 +16,10 @@ import {
 import { runCli } from "../../../src/cli/program.ts";
 import type { AgentConfig } from "../../../src/core/agent.ts";
 import type { Task } from "../../../src/core/task.ts";
-import { evaluate } from "../../../src/evaluate/evaluate.ts";
-import type { EvaluationSummary } from "../../../src/evaluate/summary.ts";
+import { evaluate } from "../../../src/launch/evaluate/evaluate.ts";
+import type { EvaluationSummary } from "../../../src/runs/evaluations/summary.ts";
 import { AgentTrainer } from "../../../src/launch/agent-trainer.ts";
-import { createModelServer } from "../../../src/serve/index.ts";
+import { createModelServer } from "../../../src/launch/serve/index.ts";
 import { type Recorded, replay } from "../../evaluate/replay-server.ts";
 import { readLines } from "../../trainer/coin-run.ts";
 import { startLlamaServer } from "./llama-server.ts";

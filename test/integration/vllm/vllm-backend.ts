@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { createLocalBackend } from "../../../src/backends/local/index.ts";
-import { loadRenderer } from "../../../src/renderers/load.ts";
+import { loadRenderer } from "../../../src/models/renderers/load.ts";
 import type { VllmServer } from "./vllm-server.ts";
 
 async function post(url: string, body: object): Promise<void> {

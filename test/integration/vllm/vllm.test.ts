@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RolloutSession } from "../../../src/core/session.ts";
 import type { Trace } from "../../../src/core/trace.ts";
 import { createGateway, type Gateway } from "../../../src/gateway/index.ts";
-import { loadRenderer } from "../../../src/renderers/load.ts";
+import { loadRenderer } from "../../../src/models/renderers/load.ts";
 import { contextLength, modelName, startVllm, type VllmServer } from "./vllm-server.ts";
 
 type Message = OpenAI.ChatCompletionMessageParam;

@@ -1,6 +1,6 @@
 /** Completions: token ids, both kinds of log-probability, echo, stops, seeds, the events of a stream. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadRenderer } from "../../../src/renderers/load.ts";
+import { loadRenderer } from "../../../src/models/renderers/load.ts";
 import { modelPath } from "../local-server.ts";
 import {
   account,

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadRenderer } from "../../../src/renderers/load.ts";
+import { loadRenderer } from "../../../src/models/renderers/load.ts";
 import {
   createFireworksServer,
   type FireworksServerOptions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { packRollouts, unpackRollouts } from "../../../src/trainer/run-folder/stored-rollouts.ts";
+import { packRollouts, unpackRollouts } from "../../../src/runs/stored-rollouts.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { type RolloutPlan, Simulation, type SimulationOptions } from "./simulated-run.ts";
 

@@ -5,7 +5,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newestCheckpoint } from "../../../src/trainer/run-folder/checkpoint.ts";
+import { newestCheckpoint } from "../../../src/runs/checkpoint.ts";
 import { createRandom } from "../../../src/util/random.ts";
 import { newCrashFolder } from "../crash/crash-runs.ts";
 import { type Ending, Simulation, updatesOf } from "./simulated-run.ts";

@@ -8,18 +8,14 @@ import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
 import { createAsyncStepper } from "../../../src/trainer/async/async-stepper.ts";
 import { Budget } from "../../../src/trainer/budget/budget.ts";
-import { createBatchPlan } from "../../../src/trainer/rollouts/batches.ts";
-import { openGate } from "../../../src/trainer/rollouts/weight-gate.ts";
-import {
-  newestCheckpoint,
-  servedState,
-  type RunState,
-} from "../../../src/trainer/run-folder/checkpoint.ts";
+import { createBatchPlan } from "../../../src/runs/batches.ts";
+import { openGate } from "../../../src/rollouts/service/weight-gate.ts";
+import { newestCheckpoint, servedState, type RunState } from "../../../src/runs/checkpoint.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
 import type { LoopContext } from "../../../src/trainer/loop-context.ts";
-import type { RolloutRequest } from "../../../src/rollout/rollout-request.ts";
-import { nothingBuffered } from "../../../src/trainer/rollouts/task-rollouts.ts";
+import type { RolloutRequest } from "../../../src/rollouts/rollout-request.ts";
+import { nothingBuffered } from "../../../src/rollouts/task-rollouts.ts";
 import { type Buffered, type StepState } from "../../../src/trainer/stepper.ts";
 import { allCapabilities } from "../coin-backend.ts";
 import { makeStep } from "../../make-step.ts";

@@ -1,8 +1,8 @@
 /** A training whose agents never answer, next to servers that never do, in a process that is going to be killed. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandAgent } from "../../../src/agents/command/command-agent.ts";
-import { startServer } from "../../../src/agents/http/agent-server.ts";
+import { commandAgent } from "../../../src/rollouts/agents/command/command-agent.ts";
+import { startServer } from "../../../src/rollouts/agents/http/agent-server.ts";
 import { watchInterrupt } from "../../../src/cli/terminal/interrupt.ts";
 import { McpSource } from "../../../src/environments/mcp/mcp-source.ts";
 import { startGymServer } from "../../../src/environments/reasoning-gym/gym-server.ts";

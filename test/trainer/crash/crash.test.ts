@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CrashRun } from "./crash-child.ts";
-import { listCheckpoints, readCheckpoint } from "../../../src/trainer/run-folder/checkpoint.ts";
+import { listCheckpoints, readCheckpoint } from "../../../src/runs/checkpoint.ts";
 import { type Line, readLines, withoutClock } from "../coin-run.ts";
 import { bundleProgram } from "../../bundle-program.ts";
 import { newCrashFolder, runChild, surviveKills } from "./crash-runs.ts";

@@ -15,7 +15,7 @@ import { defaultSampling } from "../../../src/core/policy.ts";
 import { capabilityRules } from "../../../src/trainer/check-capabilities.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
-import type { RunLog } from "../../../src/trainer/run-folder/run-log.ts";
+import type { RunLog } from "../../../src/runs/run-log.ts";
 import { recordTokens } from "../../../src/trainer/update/token-records.ts";
 import { isBackendLoss } from "../../../src/trainer/update/loss-plan.ts";
 import { lossOf } from "../../../src/trainer/update/update-spec.ts";

@@ -1,0 +1,232 @@
+/** An evaluation: agent and evaluator as in training, one attempt per rollout, and nothing is trained. */
+import { refuseRedacted } from "../../config/checks/redacted.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { fileError } from "../../core/file-error.ts";
+import type { EnvironmentSource } from "../../core/environment.ts";
+import type { Task, TaskRow } from "../../core/task.ts";
+import { requireAgent } from "../load-agent.ts";
+import { agentIn, holdEnvironment } from "../run-environment.ts";
+import { loadTasks } from "../run-datasets.ts";
+import { isInterrupt } from "../../trainer/loop.ts";
+import { type AgentSpec, hasAgent } from "../../rollouts/service/agent-spec.ts";
+import { createRolloutService } from "../../rollouts/service/gateway-service.ts";
+import { validationRequests } from "../../trainer/rollouts/validate.ts";
+import { hashDataset } from "../../runs/run-identity.ts";
+import { type EvaluationConfig, evaluationConfig } from "./evaluation-config.ts";
+import { openEvaluationFolder } from "../../runs/evaluations/evaluation-folder.ts";
+import { type EvaluationItem, itemKey, itemOf } from "../../runs/evaluations/evaluation-item.ts";
+import type {
+  EvaluationOptions,
+  EvaluationResult,
+  EvaluationRunOptions,
+} from "./evaluation-options.ts";
+import { type LocatedModel, locateModel } from "./locate-model.ts";
+import { runAttempts } from "./run-attempts.ts";
+import { startModel } from "./start-model.ts";
+import { defined } from "../../util/defined.ts";
+import {
+  type EvaluationSummary,
+  type SummaryFacts,
+  summarize,
+} from "../../runs/evaluations/summary.ts";
+
+type Given = EvaluationRunOptions<Task | TaskRow>;
+
+async function tasksOf(
+  { dataset, limit, signal, onPull, onWarning }: Given,
+  { config, folder }: EvaluationConfig,
+  environment: EnvironmentSource | null,
+): Promise<readonly Task[]> {
+  if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1)) {
+    throw new ConfigError({
+      message: `limit must be an integer of at least 1, but it is ${limit}.`,
+      fields: { option: "limit", value: limit },
+    });
+  }
+  const { val, valFraction } = config.dataset;
+  const { valSplit } = config.environment;
+  const inEnv = environment !== null && valSplit !== null;
+  if (dataset === undefined && val === null && valFraction === 0 && !inEnv) {
+    throw new ConfigError({
+      message:
+        environment === null
+          ? "The evaluation has no dataset: dataset.val is not set."
+          : "The evaluation has no tasks: environment.val_split is not set.",
+      hint:
+        environment === null
+          ? "Set dataset.val in the configuration, or pass --dataset FILE (in code: dataset)."
+          : "Set environment.val_split to a split of the environment, or pass --dataset FILE (in code: dataset).",
+      fields: { option: "dataset.val" },
+    });
+  }
+  // The training data plays no part, unless validation tasks are split from it.
+  const isSplit = dataset === undefined && val === null && !inEnv;
+  const { train } = config.dataset;
+  const { valTasks: tasks, warnings } = await loadTasks(
+    {
+      ...config,
+      dataset: { ...config.dataset, train: isSplit ? train : null, leakCheck: "none" },
+    },
+    folder,
+    {
+      ...defined({ valDataset: dataset, signal, onPull }),
+      environment,
+      valOnly: true,
+    },
+  );
+  for (const message of warnings) onWarning?.(message);
+  return limit === undefined ? tasks : tasks.slice(0, limit);
+}
+
+async function loadRollouts(
+  given: Given,
+  { config, folder }: EvaluationConfig,
+  environment: EnvironmentSource | null,
+) {
+  const agent = given as unknown as AgentSpec;
+  const isPassed = hasAgent(agent);
+  if (!isPassed && environment === null) requireAgent(config, given);
+  return await agentIn(isPassed ? agent : null, config, folder, environment, agent);
+}
+
+function labelOf(located: LocatedModel, { config }: EvaluationConfig): string {
+  if (located.kind === "config") return config.model.name;
+  return located.kind === "name" ? located.name : located.label;
+}
+
+/** Results so far, in the order of the tasks, which decides the last bits of means. */
+function inOrder(
+  items: readonly EvaluationItem[],
+  tasks: readonly Task[],
+): readonly EvaluationItem[] {
+  const place = new Map(tasks.map(({ id }, index) => [id, index]));
+  const at = ({ id }: EvaluationItem): number => place.get(id) ?? tasks.length;
+  return items.toSorted((a, b) => at(a) - at(b) || a.attempt - b.attempt);
+}
+
+const noFolder = { done: [], warnings: [], add: () => {}, summarize: () => {}, discard: () => {} };
+
+/**
+ * Runs an agent flow and its evaluator against a model, without training: one attempt per rollout, `n` at
+ * each task. An attempt that fails counts as incorrect, with its reason, and is never repeated.
+ *
+ * With the model, seed and options of a run, the numbers are those of the run's validation, digit by digit.
+ *
+ * @typeParam Row Type of the rows of `dataset`; inferred.
+ * @throws AgentTrainerError TOO_MANY_FAILURES when attempts keep failing without a model response, as with an
+ * endpoint that is down; results so far are in `folder`.
+ *
+ * @example
+ * const { summary } = await evaluate({
+ *   agentFlow: agent,
+ *   evaluator: (task, episode) => episode.output === task.metadata.answer,
+ *   dataset: [{ instruction: "What is 2 + 2?", answer: "4" }],
+ *   model: { url: "http://localhost:8000/v1" },
+ *   n: 4,
+ * });
+ * console.log(summary.passAt["1"]?.mean, summary.reward);
+ *
+ * @example <caption>A trained run, in the words of its configuration</caption>
+ * const { config } = loadConfig({ file: "shop.yaml" });
+ * const { summary } = await evaluate({ config, model: "runs/shop", folder: "evals/shop" });
+ */
+export async function evaluate<Row extends object = Task | TaskRow>(
+  options: EvaluationOptions<Row>,
+): Promise<EvaluationResult> {
+  const given = options as unknown as Given;
+  const signal = given.signal ?? new AbortController().signal;
+  const warn = (message: string): void => given.onWarning?.(message);
+  if (given.resume === true && given.folder === undefined) {
+    throw new ConfigError({
+      message: "resume needs the folder of the evaluation that is to be resumed.",
+      hint: "Pass folder, too.",
+      fields: { option: "resume" },
+    });
+  }
+  const located = await locateModel(given.model);
+  const resolved = evaluationConfig(given, located);
+  const { config } = resolved;
+  refuseRedacted(config, (key) => /^(?:env|agent_command|environment|dataset)(?:\.|$)/u.test(key));
+  await using env = await holdEnvironment(config, resolved.folder, given.env);
+  const rollouts = await loadRollouts(given, resolved, env?.source ?? null);
+  const tasks = await tasksOf(given, resolved, env?.source ?? null);
+  const { nVal: n, val: sampling, failureReward, solvedReward } = config.rollout;
+  if (n > 1 && sampling.temperature === 0 && located.kind !== "target") {
+    warn(
+      `rollout.val.temperature is 0, so the ${n} attempts at a task sample the same: pass@k is pass@1.`,
+    );
+  }
+  const requests = validationRequests(config, tasks, "eval");
+  const facts: Omit<SummaryFacts, "status"> = {
+    model: labelOf(located, resolved),
+    n,
+    seed: config.trainer.seed,
+    planned: requests.length,
+    failureReward,
+  };
+  const { folder: path = null, resume = false } = given;
+  const { model, seed } = facts;
+  const dataHash = hashDataset(tasks);
+  const settings = {
+    model,
+    n,
+    seed,
+    sampling,
+    failureReward,
+    solvedReward,
+    tasks: tasks.length,
+    dataHash,
+  };
+  using record =
+    path === null
+      ? { ...noFolder, [Symbol.dispose]: () => {} }
+      : openEvaluationFolder(path, settings, resume);
+  for (const message of record.warnings) warn(message);
+  const items: EvaluationItem[] = [...record.done];
+  const finish = (status: EvaluationSummary["status"]): EvaluationSummary => {
+    const summary = summarize(inOrder(items, tasks), { ...facts, status });
+    record.summarize(summary);
+    return summary;
+  };
+  const result = (status: EvaluationResult["status"]): EvaluationResult => {
+    const summary = finish(status);
+    return { status, folder: path, summary, items: inOrder(items, tasks) };
+  };
+  const done = new Set(record.done.map(itemKey));
+  const left = requests.filter(
+    ({ task, rolloutIndex }) => !done.has(itemKey({ id: task.id, attempt: rolloutIndex + 1 })),
+  );
+  try {
+    if (left.length > 0) {
+      await using started = await startModel(located, resolved, given, signal);
+      const { target, weightVersion } = started;
+      await using service = await createRolloutService({
+        target,
+        rollouts,
+        config,
+        weightVersion,
+        keepsUntrainable: true,
+      });
+      await runAttempts({
+        requests: left,
+        run: service.run,
+        concurrency: config.workflow.nParallelTasks,
+        signal,
+        onWarning: warn,
+        onEpisode(episode, wallMs) {
+          const item = itemOf(episode, wallMs);
+          record.add(item, episode);
+          items.push(item);
+          given.onEpisode?.(episode);
+          given.onResult?.(item, { done: items.length, planned: requests.length });
+        },
+      });
+    }
+    return result("completed");
+  } catch (error) {
+    if (isInterrupt(error, signal)) return result("interrupted");
+    if (items.length > 0 || resume) finish("failed");
+    else record.discard();
+    throw fileError(error) ?? error;
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Examples from recorded episodes, with the token ids that were captured: the good ones (rejection
+ * fine-tuning, as in STaR, arXiv:2203.14465, and RAFT, arXiv:2304.06767), or the best and the worst of a
+ * task. Nothing is encoded again.
+ */
+import { basename } from "node:path";
+import { buildRows } from "../../../algorithms/rows/rows.ts";
+import { ConfigError } from "../../../core/errors.ts";
+import { isFailed, isScored } from "../../../core/outcome.ts";
+import type { Renderer } from "../../../core/policy.ts";
+import type { Episode } from "../../../core/trajectory.ts";
+import { episodeFiles, readEpisodes } from "../../../runs/evaluations/recorded-episodes.ts";
+import { addTo } from "../../../util/group-by.ts";
+import type { Example, TokenRow } from "./token-row.ts";
+
+export interface EpisodeChoice {
+  readonly folder: string;
+  /** null: correct episodes. */
+  readonly minReward: number | null;
+  readonly loss: "sft" | "dpo";
+}
+
+interface Recorded {
+  readonly episode: Episode;
+  readonly reward: number;
+  readonly rows: readonly TokenRow[];
+}
+
+const checkedSteps = 20;
+
+/** The ids of another model's tokenizer would be other text. */
+class TokenizerCheck {
+  readonly #renderer: Renderer;
+  readonly #folder: string;
+  #left = checkedSteps;
+
+  constructor(renderer: Renderer, folder: string) {
+    this.#renderer = renderer;
+    this.#folder = folder;
+  }
+
+  check({ trajectories }: Episode): void {
+    for (const { trace } of trajectories.flatMap(({ steps }) => steps)) {
+      const { content } = trace.response;
+      const text = typeof content === "string" ? content.trim() : "";
+      if (this.#left === 0) return;
+      if (text === "" || trace.responseIds.length === 0) continue;
+      this.#left--;
+      const decoded = this.#renderer.decode(trace.responseIds);
+      if (decoded.includes(text)) continue;
+      throw new ConfigError({
+        message: `The episodes in ${this.#folder} were sampled from a model with another tokenizer: the response ${JSON.stringify(text.slice(0, 60))} is ${JSON.stringify(decoded.slice(0, 60))} in the tokens of this model.`,
+        hint: "Fine-tune the model of that run, or write the conversations as messages to a .jsonl file.",
+        fields: { folder: this.#folder, traceId: trace.id },
+      });
+    }
+  }
+}
+
+/** Episodes of training steps: those of validations are held out. */
+export function trainingFiles(folder: string): readonly string[] {
+  return episodeFiles(folder).filter((file) => !basename(file).startsWith("val-"));
+}
+
+function rowsOfEpisode(episode: Episode): readonly TokenRow[] {
+  return episode.trajectories
+    .filter(({ untrained }) => untrained === undefined)
+    .flatMap((trajectory) => {
+      const { name } = trajectory;
+      const members = [{ trajectory, episode, reward: 1 }];
+      const group = { id: episode.id, taskId: episode.task.id, name, members };
+      return buildRows([group], [[1]], { logprobTemperature: "one" }).rows;
+    })
+    .map(({ tokens, targetMask }) => ({ tokens: tokens.slice(), mask: targetMask.slice() }));
+}
+
+function isGood({ episode, reward }: Recorded, minReward: number | null): boolean {
+  return minReward === null ? episode.isCorrect === true : reward >= minReward;
+}
+
+/** Rollouts of one task in one step. */
+export function groupName({ id, task }: Episode): string {
+  const end = id.lastIndexOf("/");
+  return end < 0 ? task.id : id.slice(0, end);
+}
+
+function pairOf(group: readonly Recorded[], minReward: number | null): Example | null {
+  const [first] = group;
+  if (first === undefined) return null;
+  const best = group.reduce((a, b) => (b.reward > a.reward ? b : a));
+  const worst = group.reduce((a, b) => (b.reward < a.reward ? b : a));
+  if (best.reward === worst.reward) return null;
+  if (minReward !== null && best.reward < minReward) return null;
+  return { at: best.episode.id, rows: best.rows, rejected: worst.rows };
+}
+
+/** @throws ConfigError when the folder has no episode that can be used. */
+export function episodeExamples(
+  { folder, minReward, loss }: EpisodeChoice,
+  renderer: Renderer,
+): readonly Example[] {
+  const tokenizer = new TokenizerCheck(renderer, folder);
+  const recorded: Recorded[] = [];
+  let count = 0;
+  let scored = 0;
+  for (const episode of readEpisodes(folder, trainingFiles(folder))) {
+    count++;
+    const { reward } = episode;
+    if (reward === null || isFailed(episode) || !isScored(episode)) continue;
+    scored++;
+    if (loss === "sft" && !isGood({ episode, reward, rows: [] }, minReward)) continue;
+    tokenizer.check(episode);
+    const rows = rowsOfEpisode(episode);
+    if (rows.length > 0) recorded.push({ episode, reward, rows });
+  }
+  const examples = loss === "sft" ? goodOnes(recorded) : pairs(recorded, minReward);
+  if (examples.length > 0) return examples;
+  const wanted =
+    loss === "sft"
+      ? minReward === null
+        ? "none is correct"
+        : `none has a reward of at least ${minReward}`
+      : "no task has episodes with different rewards";
+  const kept = loss === "sft" ? recorded.length : 0;
+  throw new ConfigError({
+    message: `${folder} has no episode to learn from: of ${count} recorded in training steps, ${scored} are scored, and ${wanted}${kept === 0 ? ", or they have no token ids" : ""}.`,
+    hint: "Lower fine_tuning.min_reward, or name another folder in fine_tuning.from_run.",
+    fields: { folder, count, scored },
+  });
+}
+
+function goodOnes(recorded: readonly Recorded[]): readonly Example[] {
+  return recorded.map(({ episode, rows }) => ({ at: episode.id, rows, rejected: null }));
+}
+
+function pairs(recorded: readonly Recorded[], minReward: number | null): readonly Example[] {
+  const groups = new Map<string, Recorded[]>();
+  for (const each of recorded) addTo(groups, groupName(each.episode), each);
+  return [...groups.values()].flatMap((group) => pairOf(group, minReward) ?? []);
+}

@@ -1,0 +1,145 @@
+/**
+ * A conversation as the tokens that reinforcement learning would train on: each prompt is rendered or
+ * extended as the gateway does it, and each response is what the model would have sampled, its stop token
+ * included. So a conversation is one row where turns continue each other, reasoning included, and a mask
+ * of the assistant's tokens.
+ */
+import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import type { Renderer } from "../../../core/policy.ts";
+import { hasPrefix } from "../../../util/token-prefix.ts";
+import type { Conversation } from "./conversation.ts";
+import { RowError } from "./row-error.ts";
+import type { TokenRow } from "./token-row.ts";
+
+const question: ChatMessage = { role: "user", content: "Q" };
+
+function textOf({ content }: ChatMessage): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** A message in the template's own words: what follows the prompt, up to the token that ends the turn. */
+function fromTemplate(
+  renderer: Renderer,
+  message: ChatMessage,
+  tools: readonly ToolDefinition[],
+): Int32Array | null {
+  const prompt = renderer.render([question], { tools }).tokens;
+  const whole = renderer.render([question, message], { tools }).tokens;
+  if (!hasPrefix(whole, prompt)) return null;
+  const rest = whole.subarray(prompt.length);
+  const stops = new Set(renderer.stop.tokenIds);
+  const end = rest.findIndex((id) => stops.has(id));
+  return end < 0 ? null : rest.slice(0, end + 1);
+}
+
+/** For templates that drop the reasoning of earlier turns, or open it in the prompt. */
+function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Array> {
+  const [stop] = renderer.stop.tokenIds;
+  if (renderer.encode === undefined || stop === undefined || message.toolCalls) return;
+  const text = textOf(message);
+  const texts =
+    message.reasoning === undefined
+      ? [text]
+      : ["", "<think>\n"].map((open) => `${open}${message.reasoning}\n</think>\n\n${text}`);
+  for (const each of texts) {
+    const ids = renderer.encode(each);
+    const tokens = new Int32Array(ids.length + 1);
+    tokens.set(ids);
+    tokens[ids.length] = stop;
+    yield tokens;
+  }
+}
+
+/** Whether the tokens, read back, are the message: nothing of it may be lost. */
+function isFaithful(renderer: Renderer, message: ChatMessage, tokens: Int32Array): boolean {
+  const parsed = renderer.parse(tokens);
+  const reasoning = message.reasoning?.trim() ?? "";
+  return (
+    parsed.toolCalls.length === (message.toolCalls?.length ?? 0) &&
+    (reasoning === "" || parsed.reasoning?.trim() === reasoning) &&
+    parsed.content.trim() === textOf(message).trim()
+  );
+}
+
+/** The ids with which the model would say `message`. @throws RowError when its template cannot write it. */
+export function responseTokens(
+  renderer: Renderer,
+  message: ChatMessage,
+  tools: readonly ToolDefinition[],
+  at: string,
+): Int32Array {
+  const written = fromTemplate(renderer, message, tools);
+  if (written !== null && isFaithful(renderer, message, written)) return written;
+  for (const tokens of fromText(renderer, message))
+    if (isFaithful(renderer, message, tokens)) return tokens;
+  const has = [
+    ...(message.reasoning === undefined ? [] : ["reasoning"]),
+    ...(message.toolCalls ? ["tool calls"] : []),
+  ];
+  const what =
+    has.length === 0 ? "this assistant message" : `an assistant message with ${has.join(" and ")}`;
+  throw new RowError(
+    at,
+    `the chat template of the model (${renderer.family}) cannot write ${what} so that it reads back the same.`,
+    message.reasoning === undefined
+      ? undefined
+      : "Remove reasoning_content for a model without reasoning, or use one that reasons.",
+  );
+}
+
+/** One sequence that is being built. */
+class Building {
+  tokens = new Int32Array(0);
+  readonly #spans: (readonly [start: number, end: number])[] = [];
+
+  respond(prompt: Int32Array, response: Int32Array, isTrained: boolean): void {
+    this.tokens = new Int32Array(prompt.length + response.length);
+    this.tokens.set(prompt);
+    this.tokens.set(response, prompt.length);
+    if (isTrained) this.#spans.push([prompt.length, this.tokens.length]);
+  }
+
+  /** Nothing where no message of it is trained on. */
+  finish(): TokenRow[] {
+    if (this.#spans.length === 0) return [];
+    // What follows the last trained token has no effect on it.
+    const end = this.#spans.at(-1)![1];
+    const mask = new Uint8Array(end);
+    for (const [from, to] of this.#spans) mask.fill(1, from, to);
+    return [{ tokens: this.tokens.slice(0, end), mask }];
+  }
+}
+
+/** @throws RowError naming what cannot be rendered. */
+export function renderConversation(
+  renderer: Renderer,
+  { messages, tools, trained }: Conversation,
+  at: string,
+): readonly TokenRow[] {
+  const rows: TokenRow[] = [];
+  let building = new Building();
+  let last = -1;
+  for (const [i, message] of messages.entries()) {
+    if (message.role !== "assistant") continue;
+    if (i === last + 1) {
+      throw new RowError(
+        at,
+        `messages[${i}] is an assistant message that follows no other message.`,
+      );
+    }
+    const { tokens } = building;
+    const extended =
+      last < 0 ? null : renderer.extend(tokens, messages.slice(last + 1, i), { tools });
+    let prompt = extended?.tokens;
+    if (prompt === undefined || !hasPrefix(prompt, tokens)) {
+      rows.push(...building.finish());
+      building = new Building();
+      prompt = renderer.render(messages.slice(0, i), { tools }).tokens;
+    }
+    building.respond(prompt, responseTokens(renderer, message, tools, at), trained[i] === true);
+    last = i;
+  }
+  rows.push(...building.finish());
+  return rows;
+}

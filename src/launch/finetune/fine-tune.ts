@@ -1,0 +1,100 @@
+/** The public function: checks its options, creates what they name, and runs. */
+import { type ConfigInput, folderOf, resolveConfig } from "../../config/load.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import type { TrainingBackend } from "../../core/backend.ts";
+import type { BackendName } from "../../core/capabilities.ts";
+import type { PullProgress } from "../../backends/local/index.ts";
+import { checkBackendName } from "../create-backend.ts";
+import { holdBackend } from "../hold-backend.ts";
+import type { EventListener } from "../../trainer/events.ts";
+import type { ResumeMode } from "../../runs/run-directory.ts";
+import { checkExamples, type ExampleSource, loadExamples } from "./examples/load-examples.ts";
+import { defined } from "../../util/defined.ts";
+import { factsOf } from "./target-facts.ts";
+import { checkFineTuning, executeFineTuning, type FineTuneResult } from "./run.ts";
+
+/** Options of {@link fineTune}. */
+export interface FineTuneOptions {
+  /**
+   * The configuration, in the forms that `AgentTrainer` takes. Fine-tuning reads `model`, `fineTuning`,
+   * `training`, `trainer`, `data.trainBatchSize` and the options of the backend.
+   */
+  readonly config: ConfigInput;
+  /**
+   * What holds and trains the weights: a name, or an object, which is started but not disposed of.
+   * @default the option `backend` of the configuration, which is "local" by default
+   */
+  readonly backend?: BackendName | TrainingBackend;
+  /**
+   * Examples: a file, a dataset on a hub, or rows. A row of `loss: "sft"` has `messages` and `tools` as
+   * OpenAI's API has them, or `prompt` and `completion`; a row of `loss: "dpo"` has `prompt`, `chosen` and
+   * `rejected`, or OpenAI's `input`, `preferred_output` and `non_preferred_output`.
+   * @default what `fineTuning.train` or `fineTuning.fromRun` names
+   */
+  readonly train?: ExampleSource;
+  /** Held-out examples. @default what `fineTuning.val` names, or the fraction `fineTuning.valFraction` */
+  readonly val?: ExampleSource;
+  /** `"auto"` resumes the latest run if there is one; a path resumes the run in that folder. @default false */
+  readonly resume?: ResumeMode;
+  /** Allows a resumed run to change options that decide what it computes. @default false */
+  readonly allowChanges?: boolean;
+  /** Aborting it ends the run early: the last completed step is saved, and the status is `interrupted`. */
+  readonly signal?: AbortSignal;
+  /** Called synchronously with every event of the run. */
+  readonly onEvent?: EventListener;
+  /** Called with the progress of downloading a model from a hub. */
+  readonly onPull?: (progress: PullProgress) => void;
+}
+
+function configOf(input: ConfigInput, backend: FineTuneOptions["backend"]): TrainConfig {
+  const resolved = resolveConfig(input);
+  return typeof backend === "string" ? resolveConfig({ ...resolved, backend }) : resolved;
+}
+
+/**
+ * Fine-tunes a model on examples: supervised (the cross-entropy of the assistant's tokens), or on pairs
+ * with DPO (arXiv:2305.18290). Examples are conversations, or recorded episodes of a run with the tokens
+ * that were captured (rejection fine-tuning). The folder and the checkpoints are those of a run of
+ * `AgentTrainer`, so that reinforcement learning can start from them: `model.name` takes the run folder.
+ *
+ * @example
+ * const { runDir, validation } = await fineTune({
+ *   config: {
+ *     model: { name: "builtin:shop-tiny" },
+ *     fineTuning: { train: "conversations.jsonl", valFraction: 0.1 },
+ *     training: { learningRate: 1e-3 },
+ *     trainer: { totalEpochs: 2 },
+ *   },
+ * });
+ * console.log(runDir, validation?.["val/loss"]);
+ *
+ * @throws ConfigError naming the file and line of a row that cannot be used; UnsupportedOptionError for an
+ * option that the backend does not support.
+ */
+export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult> {
+  const { backend: given, train, val, resume, allowChanges, onEvent, onPull } = options;
+  const object = typeof given === "object" ? given : null;
+  const config = configOf(options.config, given);
+  const folder = folderOf(config);
+  const signal = options.signal ?? new AbortController().signal;
+  if (object === null) checkBackendName(config.backend);
+  const examples = { config, folder, ...defined({ train, val }) };
+  checkExamples(examples);
+  const listeners = onEvent === undefined ? [] : [onEvent];
+  await using held = await holdBackend(config, folder, {
+    backend: object,
+    listeners,
+    ...(onPull === undefined ? {} : { onPull }),
+  });
+  const { backend } = held;
+  checkFineTuning(config, backend);
+  return await executeFineTuning({
+    config,
+    backend,
+    examples: (target) => loadExamples({ ...examples, ...factsOf(target, backend.name), signal }),
+    resume: resume ?? false,
+    allowChanges: allowChanges === true,
+    signal,
+    listeners,
+  });
+}

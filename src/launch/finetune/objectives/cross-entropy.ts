@@ -1,0 +1,27 @@
+/** Supervised fine-tuning: the mean of -log p over the trained tokens of a batch, as in TRL's SFTTrainer. */
+import { defaultLoss, type LossSpec } from "../../../core/loss/loss.ts";
+import { countTrained, type Example, trainingRow } from "../examples/token-row.ts";
+import { forwardInParts, type Learner, type Objective, sumTrained } from "./objective.ts";
+
+const loss: LossSpec = { ...defaultLoss, name: "cross_entropy", aggregation: "token-mean" };
+
+const rowsOf = (examples: readonly Example[]) =>
+  examples.flatMap(({ rows, at }) => rows.map((row) => ({ row, training: trainingRow(row, at) })));
+
+/** @param batchSize rows of one forward pass of a validation. */
+export function crossEntropy(backend: Learner, batchSize: number, signal: AbortSignal): Objective {
+  return {
+    async update(batch, optim) {
+      const rows = rowsOf(batch).map(({ training }) => training);
+      return await backend.updatePolicy(rows, loss, optim);
+    },
+    async measure(examples) {
+      const rows = rowsOf(examples);
+      const training = rows.map((each) => each.training);
+      const logprobs = await forwardInParts(backend, training, batchSize, signal);
+      const sum = rows.reduce((total, { row }, i) => total + sumTrained(logprobs[i]!, row.mask), 0);
+      const tokens = rows.reduce((total, { row }) => total + countTrained(row), 0);
+      return { loss: -sum / tokens, tokens };
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** Options that were set and that fine-tuning does not read: those of rollouts and of their rewards. */
+import { configFields } from "../../config/fields.ts";
+import { configTree } from "../../config/parse.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { valueAt } from "../../config/tree.ts";
+
+const sections = new Set(["model", "fine_tuning", "training", "trainer", "backend", "data"]);
+const backends = new Set(["local", "tinker", "tinker_base_url", "fireworks", "verl"]);
+const unreadKeys = new Set([
+  "training.num_minibatches",
+  "training.ppo_epochs",
+  "trainer.best_metric",
+  "trainer.val_only",
+  "trainer.early_stopping_patience",
+  "trainer.early_stopping_min_delta",
+  "trainer.max_failed_fraction",
+  "data.val_batch_size",
+  "data.max_prompt_length",
+  "data.curriculum",
+  "data.difficulty_key",
+]);
+
+/** Read where there are held-out examples: the configuration of `train` sets them for its own validation. */
+const ofValidation = new Set(["trainer.test_freq", "trainer.keep_best"]);
+
+/** Whether fine-tuning reads the option with this dotted key. */
+export function isRead(key: string): boolean {
+  const [section = ""] = key.split(".");
+  return (sections.has(section) || backends.has(section)) && !unreadKeys.has(key);
+}
+
+/** A warning that names them; null where there are none. */
+export function unreadWarning(config: TrainConfig, hasValidation: boolean): string | null {
+  const tree = configTree(config);
+  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  const set = configFields().flatMap(({ key, default: standard, inherits }) => {
+    const usual = inherits === undefined ? standard : valueAt(tree, inherits);
+    const isUsed = isRead(key) && (hasValidation || !ofValidation.has(key));
+    return isUsed || same(valueAt(tree, key), usual) ? [] : [key];
+  });
+  if (set.length === 0) return null;
+  const shown = set.slice(0, 6).join(", ");
+  const more = set.length > 6 ? ` and ${set.length - 6} more` : "";
+  const forValidation =
+    !hasValidation && set.some((key) => ofValidation.has(key))
+      ? " Held-out examples are in fine_tuning.val or fine_tuning.val_fraction."
+      : "";
+  return `Fine-tuning does not read these options, which are for train and eval: ${shown}${more}.${forValidation}`;
+}

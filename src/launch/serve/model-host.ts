@@ -1,0 +1,158 @@
+/** One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. */
+import { defined } from "../../util/defined.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { evaluationConfig } from "../evaluate/evaluation-config.ts";
+import { locateModel, type LocatedModel } from "../evaluate/locate-model.ts";
+import { namesStep } from "../evaluate/open-checkpoint.ts";
+import { type StartedModel, startModel } from "../evaluate/start-model.ts";
+import { createGateway, type Gateway } from "../../gateway/gateway.ts";
+import type { Checkpoint } from "../../runs/checkpoint.ts";
+import { shortModelName } from "../../util/model-name.ts";
+import { Conversations, type ModelRequest } from "./conversations.ts";
+import type { ModelServerOptions, ServedModelSpec } from "./serve-options.ts";
+
+/** How long calls in flight may take before weights change under them. */
+const drainMs = 10_000;
+const sessionIdleMs = 3_600_000;
+
+/** `shop` for `runs/shop`, `runs/shop/best` and `builtin:shop`. */
+function nameOf(model: ServedModelSpec["model"], located: LocatedModel): string {
+  if (typeof model !== "string") return located.kind === "target" ? located.name : "model";
+  if (located.kind === "target") return located.name;
+  return shortModelName(model.replace(/(?:[/\\]checkpoints)?[/\\](?:best|latest)[/\\]*$/u, ""));
+}
+
+/** A model that was found, and the name it is served under. */
+export interface NamedModel {
+  readonly name: string;
+  readonly located: LocatedModel;
+  readonly given: ServedModelSpec["model"];
+}
+
+/** Finds a model without loading it. @throws ConfigError, CheckpointError or UpstreamError */
+export async function nameModel({ name, model }: ServedModelSpec): Promise<NamedModel> {
+  const located = await locateModel(model);
+  return { name: name ?? nameOf(model, located), located, given: model };
+}
+
+/** A run, of which a newer checkpoint may take the place of the one that was found. */
+const isFollowable = (model: ServedModelSpec["model"]): model is string =>
+  typeof model === "string" && !namesStep(model);
+
+export class ModelHost implements AsyncDisposable {
+  readonly name: string;
+  /** Where it is from, for people. */
+  readonly label: string;
+  /** The path of a run or of one of its checkpoints, as it was given; null for what has none. */
+  readonly runPath: string | null;
+  readonly #gateway: Gateway;
+  readonly #started: StartedModel;
+  readonly #conversations: Conversations;
+  #step: number | null;
+
+  private constructor(
+    { name, located, given }: NamedModel,
+    parts: { readonly gateway: Gateway; readonly started: StartedModel },
+  ) {
+    this.name = name;
+    this.label =
+      located.kind === "config" ? name : "label" in located ? located.label : located.name;
+    const isRun = located.kind === "checkpoint" && typeof given === "string";
+    this.runPath = isRun ? given : null;
+    this.#step = parts.started.checkpoint?.state.step ?? null;
+    this.#gateway = parts.gateway;
+    this.#started = parts.started;
+    this.#conversations = new Conversations(parts.gateway);
+  }
+
+  /** @throws ModelError, CheckpointError, ConfigError, HubError */
+  static async open(
+    named: NamedModel,
+    options: Omit<ModelServerOptions, "models">,
+  ): Promise<ModelHost> {
+    const { name, located, given } = named;
+    const resolved = evaluationConfig({}, located);
+    const {
+      threads,
+      precision,
+      signal = new AbortController().signal,
+      onWarning,
+      onError,
+    } = options;
+    const { local } = resolved.config;
+    const config = {
+      ...resolved.config,
+      local: { ...local, ...defined({ threads, precision }) },
+    };
+    const started = await startModel(
+      located,
+      { ...resolved, config },
+      {
+        ...(onWarning === undefined ? {} : { onWarning }),
+        ...(isFollowable(given) ? { relocate: () => locateModel(given) } : {}),
+      },
+      signal,
+    );
+    try {
+      const gateway = createGateway({
+        target: started.target,
+        model: name,
+        sessionIdleMs,
+        onWarning: (message) => onWarning?.(`${name}: ${message}`),
+        ...(onError === undefined ? {} : { onError }),
+      });
+      gateway.setWeightVersion(started.weightVersion);
+      return new ModelHost(named, { gateway, started });
+    } catch (error) {
+      await started[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Step of the checkpoint that is served; null for what is no checkpoint. */
+  get step(): number | null {
+    return this.#step;
+  }
+
+  respond(request: ModelRequest): Promise<Response> {
+    return this.#conversations.respond(request);
+  }
+
+  /** In Prometheus' text format. */
+  async metrics(): Promise<string> {
+    const headers = { authorization: `Bearer ${this.#gateway.adminToken}` };
+    const response = await this.#gateway.fetch(
+      new Request("http://127.0.0.1/metrics", { headers }),
+    );
+    return response.text();
+  }
+
+  /**
+   * Serves another checkpoint of the same run. New calls wait for it, those in flight finish first, or continue
+   * with the new weights after ten seconds; none fails.
+   * @throws CheckpointError when it does not fit; the one before is served on.
+   */
+  async swap(checkpoint: Checkpoint): Promise<void> {
+    const { load } = this.#started;
+    if (load === undefined) {
+      throw new ConfigError({ message: `${this.name} is no run, so it has no other checkpoint.` });
+    }
+    await this.#gateway.pause(drainMs);
+    try {
+      this.#gateway.setWeightVersion(await load(checkpoint));
+      this.#step = checkpoint.state.step;
+    } finally {
+      this.#gateway.resume();
+    }
+  }
+
+  /** Refuses new calls and waits for those in flight; resolves with how many are left. */
+  drain(limitMs: number): Promise<number> {
+    return this.#gateway.drain(limitMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#gateway.close();
+    await this.#started[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Any model with a Jinja chat template. A later prompt is what the template writes after an assistant's
+ * turn; where the template would also rewrite earlier turns, there is none and the caller renders from
+ * scratch.
+ */
+import { ModelError } from "../../../core/errors.ts";
+import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import type { ParsedCompletion, Renderer } from "../../../core/policy.ts";
+import { defined } from "../../../util/defined.ts";
+import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-template.ts";
+import { parseWithReasoning, thinkEnd, thinkStart } from "../reasoning.ts";
+import { createRenderer, roomAfter } from "../create-renderer.ts";
+import { buildTokens, encodeNow, markup } from "../token-builder.ts";
+import type { TextTokenizer } from "../../tokenizers/tokenizer.ts";
+import { hermesTools } from "../tool-formats/hermes.ts";
+import { mistralCallStart, mistralTools } from "../tool-formats/mistral-json.ts";
+import { llamaTools, pythonTag } from "../tool-formats/llama-json.ts";
+import { xmlTools } from "../tool-formats/qwen-xml.ts";
+import { callEnd, callStart } from "../tool-formats/tagged-calls.ts";
+import { appendTokens, hiddenTokens } from "../turn-renderer.ts";
+
+export interface JinjaRendererOptions {
+  readonly template: string;
+  /** Where it comes from, for messages. @default "the model" */
+  readonly source?: string;
+  /** For requests with tools. @default `template` */
+  readonly toolTemplate?: string;
+  /** Ends a completion, in addition to what the template writes after one. @default none */
+  readonly eosToken?: string;
+  /** Variables that the template may use: `bos_token`, `enable_thinking`, dates ... @default {} */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+type Messages = readonly ChatMessage[];
+
+/** Infers the tool call format from what the template writes. */
+function detectParse(template: string): (text: string) => ParsedCompletion {
+  if (template.includes("<function=")) return xmlTools.parse;
+  if (template.includes(callStart)) return hermesTools.parse;
+  // Newer formats of Mistral write the name before `[ARGS]`; those are not read.
+  if (template.includes(mistralCallStart) && !template.includes("[ARGS]"))
+    return mistralTools("").parse;
+  if (/"parameters": |python_tag/.test(template)) return llamaTools.parse;
+  return (content) => ({ content, toolCalls: [] });
+}
+
+const question: ChatMessage = { role: "user", content: "Q" };
+const answerText = "ANSWER7";
+
+/** A turn that the first of `messages` may follow. */
+function answerBefore(messages: Messages): ChatMessage {
+  const results = messages.slice(
+    0,
+    [...messages, question].findIndex((m) => m.role !== "tool"),
+  );
+  if (results.length === 0) return { role: "assistant", content: answerText };
+  const toolCalls = results.map(({ toolCallId, name }, i) => ({
+    id: toolCallId ?? `call${i}`,
+    name: name ?? "f",
+    arguments: "{}",
+  }));
+  return { role: "assistant", content: "", toolCalls };
+}
+
+/**
+ * @throws ModelError when the template is not valid Jinja, or exceeds the work limit for a single question.
+ */
+export function createJinjaRenderer(
+  tokenizer: TextTokenizer,
+  options: JinjaRendererOptions,
+): Renderer {
+  const { template, source = "the model", toolTemplate, eosToken, variables = {} } = options;
+  const write = createChatTemplate({
+    template,
+    source,
+    ...defined({ toolTemplate }),
+    controls: tokenizer.controls.byText.keys(),
+    variables: { eos_token: eosToken ?? "", ...variables },
+  });
+  const attempt = (messages: Messages, tools: readonly ToolDefinition[] = [], open = false) => {
+    try {
+      return write({ messages, tools, open });
+    } catch (error) {
+      if (isLimitError(error)) throw error;
+      return null;
+    }
+  };
+  const encode = (
+    { text, mark }: GuardedText,
+    contextLength?: number,
+  ): ReturnType<typeof buildTokens> =>
+    buildTokens(tokenizer, [markup(text)], { dropped: mark, contextLength });
+
+  const tried = (messages: Messages, open = false): string | undefined => {
+    try {
+      return attempt(messages, [], open)?.text;
+    } catch (cause) {
+      throw new ModelError({
+        message: (cause as Error).message,
+        hint: "Use another chat template: this one would hold up every request.",
+        cause,
+        fields: { source },
+      });
+    }
+  };
+  const answered = tried([question, { role: "assistant", content: answerText }]) ?? "";
+  const answerAt = answered.lastIndexOf(answerText);
+  /** What the template writes after an assistant message; null when it cannot be determined. */
+  const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
+  const closingIds =
+    closing === null ? [] : encodeNow(tokenizer, encode({ text: closing, mark: "" }));
+  const controlIds = new Set([...tokenizer.controls.byText.values()].map(({ id }) => id));
+  const eosId = eosToken === undefined ? undefined : tokenizer.controls.byText.get(eosToken)?.id;
+  const endId = closingIds.find((id) => controlIds.has(id));
+  const stopIds = [...new Set([endId, eosId].filter((id) => id !== undefined))];
+  /** Complete turns of plain text end where the next one starts. */
+  const stopText = stopIds.length === 0 ? (closing ?? "").trimEnd() : "";
+
+  const opened = tried([question], true) ?? "";
+  const opening = opened.slice(tried([question])?.length ?? opened.length);
+  const thinks = template.includes(thinkEnd);
+  const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
+  const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
+  const hidden = hiddenTokens(tokenizer, [
+    callStart,
+    callEnd,
+    thinkStart,
+    thinkEnd,
+    pythonTag,
+    mistralCallStart,
+  ]);
+  for (const id of stopIds) hidden.add(id);
+  const visible = (tokens: Int32Array): string =>
+    tokenizer.decode(tokens.filter((id) => !hidden.has(id)));
+
+  return createRenderer(tokenizer, {
+    family: "jinja",
+    stop: { tokenIds: stopIds, strings: stopText === "" ? [] : [stopText] },
+    // How a template that is not known writes calls and reasoning cannot be said.
+    grammar: ({ content, tools }) => (tools.length === 0 && !thinks ? (content ?? null) : null),
+    *render(messages, { tools = [], contextLength }) {
+      const written = write({ messages, tools, open: true });
+      return { tokens: Int32Array.from(yield* encode(written, contextLength)) };
+    },
+    *extend(previous, newMessages, { tools = [], contextLength }) {
+      if (closing === null) return null;
+      const past = [question, answerBefore(newMessages)];
+      const prompted = attempt([question], tools, true);
+      const before = attempt(past, tools);
+      const after = attempt([...past, ...newMessages], tools, true);
+      if (!prompted || !before || !after) return null;
+      // The prefix property: prompt and response are an exact prefix of what is written later.
+      if (!before.text.startsWith(prompted.text) || !before.text.endsWith(closing)) return null;
+      if (!after.text.startsWith(before.text)) return null;
+      const text = closing + after.text.slice(before.text.length);
+      const room = roomAfter(previous, contextLength);
+      const added = yield* encode({ ...after, text }, room);
+      const ended = stopIds.includes(previous.at(-1) ?? -1);
+      const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
+      return { tokens: appendTokens(previous, added.slice(skipped)) };
+    },
+    parse(tokens) {
+      const text = visible(tokens);
+      return thinks ? parseWithReasoning(text, parseCalls, startsInside) : parseCalls(text);
+    },
+    decode: visible,
+  });
+}

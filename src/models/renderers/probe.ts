@@ -1,0 +1,69 @@
+/**
+ * Whether two renderers are of the same family: they write the same ids for conversations that show all
+ * that families differ in.
+ */
+import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
+import type { Renderer } from "../../core/policy.ts";
+
+interface Probe {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[];
+}
+
+const user: ChatMessage = { role: "user", content: "Q1" };
+const again: ChatMessage = { role: "user", content: "Q2" };
+const system: ChatMessage = { role: "system", content: "S" };
+const answer: ChatMessage = { role: "assistant", content: "A" };
+const thought: ChatMessage = { role: "assistant", content: "A", reasoning: "R" };
+const call: ChatMessage = {
+  role: "assistant",
+  content: "",
+  toolCalls: [{ id: "call00001", name: "f", arguments: '{"a":1,"b":["x"]}' }],
+};
+const result: ChatMessage = { role: "tool", content: "out", toolCallId: "call00001", name: "f" };
+const tools: readonly ToolDefinition[] = [
+  {
+    name: "f",
+    description: "d",
+    parameters: {
+      type: "object",
+      properties: { a: { type: "integer", description: "n" } },
+      required: ["a"],
+    },
+  },
+];
+
+const withoutTools: readonly Probe[] = [
+  { messages: [user] },
+  { messages: [system, user] },
+  { messages: [system, user, answer, again] },
+  { messages: [user, thought, again] },
+];
+const withTools: readonly Probe[] = [
+  { messages: [user], tools },
+  { messages: [system, user, call, result], tools },
+  { messages: [user, { ...call, reasoning: "R" }, result, answer, again], tools },
+];
+
+function attempt(renderer: Renderer, { messages, tools: offered }: Probe): string | null {
+  try {
+    const options = offered === undefined ? {} : { tools: offered };
+    return renderer.render(messages, options).tokens.join(" ");
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a model's own template writes tools that it is given. */
+export function writesTools(renderer: Renderer): boolean {
+  return attempt(renderer, { messages: [user], tools }) !== attempt(renderer, { messages: [user] });
+}
+
+/** @param hasTools whether the model's own template knows tools */
+export function rendersAlike(a: Renderer, b: Renderer, hasTools: boolean): boolean {
+  const probes = hasTools ? [...withoutTools, ...withTools] : withoutTools;
+  return probes.every((probe) => {
+    const ids = attempt(a, probe);
+    return ids !== null && ids === attempt(b, probe);
+  });
+}

@@ -1,0 +1,29 @@
+/** How a model family describes tools, writes calls and is parsed. Text only. */
+import type { Grammar } from "../../../core/grammar.ts";
+import type { ToolDefinition } from "../../../core/message.ts";
+import type { ParsedCompletion } from "../../../core/policy.ts";
+import type { Part } from "../token-builder.ts";
+
+export interface ToolFormat {
+  /** The tools, for the system prompt. */
+  readonly describe: (tools: readonly ToolDefinition[]) => readonly Part[];
+  /** One call, as the model would have written it. `argumentsText` need not be JSON. */
+  readonly call: (name: string, argumentsText: string) => readonly Part[];
+  /** What is around the calls of one response, and between them. @default a line break between them */
+  readonly list?: { readonly start: string; readonly separator: string; readonly end: string };
+  /** What `call` writes, with arguments of the tool's schema; absent where it has no grammar. */
+  readonly grammar?: {
+    readonly call: (tool: ToolDefinition, isStrict: boolean) => Grammar;
+    /** Between two calls. */
+    readonly separator: string;
+    /** What begins a call and never occurs in text; null where a call is the whole completion. */
+    readonly start: string | null;
+    /** What is around all calls of a completion. @default nothing */
+    readonly wrap?: (calls: Grammar) => Grammar;
+  };
+  /** Splits a completion into content and calls. Never throws; what cannot be parsed stays content. */
+  readonly parse: (text: string) => ParsedCompletion;
+}
+
+/** A call, or why it is not one. */
+export type ReadCall = ParsedCompletion["toolCalls"][number] | string;
