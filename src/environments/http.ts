@@ -1,7 +1,7 @@
 /** Requests to servers of environments: deadlines, sizes and statuses, for every protocol over HTTP. */
 import { startDeadline } from "../core/deadline.ts";
 import { AgentTrainerError } from "../core/errors.ts";
-import { fetchSameOrigin, RedirectError } from "../util/fetch-same-origin.ts";
+import { fetchSameOrigin, RedirectError } from "../http/fetch-same-origin.ts";
 import { readLimited as readBody } from "../util/read-limited.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../util/retry.ts";
 import { environmentError } from "./episode/environment-error.ts";

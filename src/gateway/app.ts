@@ -11,7 +11,7 @@ import { toResponse, type Reply } from "./http/reply.ts";
 import { handleOwn } from "./routes/admin/routes.ts";
 import { listModels, retrieveModel } from "./routes/models.ts";
 import { callsModel, findProtocol, offered } from "./routes/protocols.ts";
-import { isForeign, localClientsOnly } from "../util/local-clients.ts";
+import { isForeign, localClientsOnly } from "../http/local-clients.ts";
 import { deriveSeed } from "../util/random.ts";
 import { show } from "./http/json-fields.ts";
 import type { CaptureSession } from "./session/session.ts";

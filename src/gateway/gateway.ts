@@ -2,10 +2,10 @@
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import type { SessionHost } from "../core/session.ts";
 import { defined } from "../util/defined.ts";
-import { isLoopback } from "../util/local-clients.ts";
+import { isLoopback } from "../http/local-clients.ts";
 import { toApiError } from "./http/api-error.ts";
 import { createApp } from "./app.ts";
-import { createToken, tokenDigest } from "./http/auth.ts";
+import { createToken, tokenDigest } from "../http/keys.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { CallGate } from "./call/call-gate.ts";
 import { checkAdminToken, checkLimits, type GatewayOptions } from "./gateway-options.ts";
@@ -14,7 +14,8 @@ import { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 import { GatewayMetrics } from "./metrics.ts";
 import { ExchangeRecorder } from "./http/exchange.ts";
 import { toResponse } from "./http/reply.ts";
-import { serve, type HttpServer } from "./http/serve.ts";
+import type { Listening } from "../http/listen.ts";
+import { serve } from "./http/serve.ts";
 import { createSessionHost } from "./session/session-host.ts";
 import { SessionTable } from "./session/session-table.ts";
 import { openTarget } from "./targets/open-target.ts";
@@ -159,8 +160,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     isOpen: options.open === true,
     report,
   });
-  let starting: Promise<HttpServer> | undefined;
-  let server: HttpServer | undefined;
+  let starting: Promise<Listening> | undefined;
+  let server: Listening | undefined;
   let publicOrigin: string | undefined;
   let closing: Promise<void> | undefined;
 

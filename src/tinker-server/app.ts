@@ -1,7 +1,7 @@
 /** The routes together, with the key that opens them. A function from `Request` to `Response`. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { Hono } from "hono";
-import { isForeign, localClientsOnly } from "../util/local-clients.ts";
+import { isSameToken } from "../http/keys.ts";
+import { isForeign, localClientsOnly } from "../http/local-clients.ts";
 import { TinkerWireError } from "../tinker-api/tinker-error.ts";
 import { RequestError } from "./request-error.ts";
 import { Archives } from "./routes/archive-routes.ts";
@@ -25,12 +25,6 @@ export interface AppOptions {
 /** Bodies that are worked on at the same time take at most so many times one body's limit. */
 const bodiesTogether = 8;
 
-/** In constant time, whatever the lengths. */
-export function isEqualSecret(a: string, b: string): boolean {
-  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(a), hash(b));
-}
-
 export function createApp(service: TinkerService, options: AppOptions): Hono {
   const { token, pollMs, tokenizer, maxBodyBytes, onError } = options;
   const archives = new Archives(service.store);
@@ -39,7 +33,7 @@ export function createApp(service: TinkerService, options: AppOptions): Hono {
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.route("/", archives.routes());
   app.use(async (c, next) => {
-    if (token !== null && !isEqualSecret(c.req.header("x-api-key") ?? "", token))
+    if (token !== null && !isSameToken(c.req.header("x-api-key") ?? "", token))
       throw new RequestError(401, "The key in X-API-Key is not that of this server.");
     if (token === null && isForeign(c.req.url, c.req.header("origin")))
       throw new RequestError(403, localClientsOnly);

@@ -1,13 +1,11 @@
 /** The embedded engine behind an API for training: Tinker's, or that of Fireworks. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { availableParallelism } from "node:os";
-import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { ConfigError } from "../core/errors.ts";
 import { defaultTrainingMemoryMiB } from "../engine/policy-engine.ts";
+import { fetchServer, listen, type Listening } from "../http/listen.ts";
 import { defined } from "../util/defined.ts";
 import { createApp } from "./app.ts";
 import { CheckpointStore } from "./checkpoints/checkpoint-store.ts";
@@ -119,10 +117,10 @@ async function createService(
 
 function serve(service: TinkerService, app: Hono): TinkerServer {
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
-  let starting: Promise<Server> | undefined;
+  let starting: Promise<Listening> | undefined;
   let closing: Promise<void> | undefined;
   const shutDown = async (): Promise<void> => {
-    await closeServer(await starting?.catch(() => undefined));
+    await (await starting?.catch(() => undefined))?.close();
     await service[Symbol.asyncDispose]();
   };
   const close = (): Promise<void> => (closing ??= shutDown());
@@ -136,45 +134,11 @@ function serve(service: TinkerService, app: Hono): TinkerServer {
           hint: "Call listen() once, or create another server.",
         });
       }
-      starting = listen(fetch, host, port);
+      starting = listen(fetchServer(fetch, host), { name: "The server", host, port });
       starting.catch(() => (starting = undefined));
-      const bound = ((await starting).address() as AddressInfo).port;
-      return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+      return (await starting).url;
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function listen(
-  fetch: (request: Request) => Promise<Response>,
-  host: string,
-  port: number,
-): Promise<Server> {
-  const listener = getRequestListener(fetch, { overrideGlobalObjects: false, hostname: host });
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  // Longer than clients keep idle connections, so that none is used stale.
-  server.keepAliveTimeout = 75_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) =>
-      reject(
-        new ConfigError({
-          message: `The server cannot listen on ${host}:${port} (${cause.code}).`,
-          hint: "Choose another port, or 0 for a free one.",
-          cause,
-          fields: { host, port },
-        }),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
-  return server;
-}
-
-async function closeServer(server: Server | undefined): Promise<void> {
-  if (server === undefined) return;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -1,8 +1,8 @@
 /** The newest metrics of a run for Prometheus to scrape, at `/metrics` of a separate port. */
 import { createServer, type Server } from "node:http";
-import { once } from "node:events";
 import { Gauge, Registry } from "prom-client";
 import type { Tracker } from "../core/tracker.ts";
+import { listen, type Listening } from "../http/listen.ts";
 import { numberEvents, numbersOf } from "./numbers.ts";
 
 export interface PrometheusOptions {
@@ -12,7 +12,7 @@ export interface PrometheusOptions {
 
 const prefix = "agent_trainer_run_";
 
-async function listen(registry: Registry, { host, port }: PrometheusOptions): Promise<Server> {
+function metricsServer(registry: Registry): Server {
   const server = createServer((request, response) => {
     if (request.method !== "GET" || request.url?.split("?")[0] !== "/metrics") {
       response.writeHead(404).end("The metrics are at /metrics.\n");
@@ -22,11 +22,8 @@ async function listen(registry: Registry, { host, port }: PrometheusOptions): Pr
       response.writeHead(200, { "content-type": registry.contentType }).end(text);
     });
   });
-  server.listen(port, host);
-  await once(server, "listening");
   // A scraper that keeps its connection open does not keep the process alive.
-  server.unref();
-  return server;
+  return server.unref();
 }
 
 /** Serves `agent_trainer_run_metric{name="reward/mean"}`, the step, and how many rollouts ended how. */
@@ -46,12 +43,17 @@ export function createPrometheusTracker(options: PrometheusOptions): Tracker {
     labelNames: ["reason", "phase"],
     registers,
   });
-  let server: Server | null = null;
+  let server: Listening | null = null;
   return {
     name: "prometheus",
     events: ["run-start", "rollout-end", ...numberEvents],
     async track(event) {
-      if (event.type === "run-start") server = await listen(registry, options);
+      if (event.type === "run-start") {
+        server = await listen(metricsServer(registry), {
+          name: "The tracker prometheus",
+          ...options,
+        });
+      }
       if (event.type === "rollout-end") {
         const phase = event.isValidation ? "validation" : "train";
         rollouts.inc({ reason: event.terminationReason, phase });
@@ -59,9 +61,8 @@ export function createPrometheusTracker(options: PrometheusOptions): Tracker {
       if (event.type === "step-end") step.set(event.step);
       for (const [name, value] of numbersOf(event) ?? []) metric.set({ name }, value);
     },
-    close() {
-      server?.close();
-      server?.closeAllConnections();
+    async close() {
+      await server?.close();
     },
   };
 }

@@ -2,7 +2,7 @@
  * The bridge's HTTP API: requests, long work as operations, and its errors as ours. A request that
  * got no response is repeated with the same key, so that nothing is done twice.
  */
-import { fetchSameOrigin } from "../../util/fetch-same-origin.ts";
+import { fetchSameOrigin } from "../../http/fetch-same-origin.ts";
 import { randomUUID } from "node:crypto";
 import {
   AgentTrainerError,

@@ -1,6 +1,6 @@
 /** The official HTTP transport, with what it lacks: a limit of size, and an error where a stream ends early. */
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { fetchSameOrigin } from "../../util/fetch-same-origin.ts";
+import { fetchSameOrigin } from "../../http/fetch-same-origin.ts";
 import { tooLarge } from "../http.ts";
 
 /** Of one response; of a stream all messages together. */

@@ -1,10 +1,9 @@
 /** A server for a custom environment, so that other trainers can use it, too. */
-import { serve, type ServerType } from "@hono/node-server";
-import { timingSafeEqual } from "node:crypto";
-import type { Server } from "node:http";
 import type { Hono } from "hono";
 import { ConfigError } from "../../core/errors.ts";
-import { isForeign, isLoopback, localClientsOnly } from "../../util/local-clients.ts";
+import { isSameToken } from "../../http/keys.ts";
+import { fetchServer, listen } from "../../http/listen.ts";
+import { isForeign, isLoopback, localClientsOnly } from "../../http/local-clients.ts";
 import { attachOpenEnv, type ClientFacts } from "./openenv-sockets.ts";
 import { OpenEnvSessions } from "./openenv-mcp.ts";
 import { createOrsApp } from "./ors-app.ts";
@@ -53,20 +52,21 @@ export async function serveEnvironment(
     c.json(await sessions.answer(await c.req.json().catch(() => undefined))),
   );
   const isAllowed = clientCheck(apiKey);
-  const server = await listen(withKey(ors.app, apiKey, isAllowed), port, host);
-  const sockets = attachOpenEnv(server as Server, source, isAllowed, sessions);
-  const address = server.address();
-  const bound = typeof address === "object" && address !== null ? address.port : port;
+  const server = fetchServer(withKey(ors.app, apiKey, isAllowed), host);
+  const listening = await listen(server, {
+    name: "The environment server",
+    host,
+    port,
+  });
+  const sockets = attachOpenEnv(server, source, isAllowed, sessions);
   const close = async (): Promise<void> => {
     sockets.close();
     await sessions.close();
     await ors.close();
-    const closed = new Promise((resolve) => server.close(resolve));
-    if ("closeAllConnections" in server) server.closeAllConnections();
-    await closed;
+    await listening.close();
   };
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
+    url: listening.url,
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -75,11 +75,7 @@ export async function serveEnvironment(
 /** Whether a client has the key; without a key, whether it is a program of this machine. */
 function clientCheck(apiKey: string | undefined): (client: ClientFacts) => boolean {
   if (apiKey === undefined) return ({ url, origin }) => !isForeign(url, origin);
-  const wanted = Buffer.from(apiKey);
-  return ({ key }) => {
-    const given = Buffer.from(key);
-    return given.length === wanted.length && timingSafeEqual(given, wanted);
-  };
+  return ({ key }) => isSameToken(key, apiKey);
 }
 
 /** The routes, for those who may use them. */
@@ -96,24 +92,4 @@ function withKey(
       ? Response.json({ detail: localClientsOnly }, { status: 403 })
       : Response.json({ detail: "X-API-Key is missing or wrong" }, { status: 401 });
   };
-}
-
-async function listen(
-  fetch: (request: Request) => Response | Promise<Response>,
-  port: number,
-  host: string,
-): Promise<ServerType> {
-  return await new Promise((resolve, reject) => {
-    const server = serve({ fetch, port, hostname: host }, () => resolve(server));
-    server.once("error", (error) => {
-      reject(
-        new ConfigError({
-          message: `Cannot listen on ${host}:${port}: ${error.message}`,
-          hint: "Choose another port; 0 picks a free one.",
-          cause: error,
-          fields: { host, port },
-        }),
-      );
-    });
-  });
 }

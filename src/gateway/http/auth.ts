@@ -1,22 +1,9 @@
-/** Bearer tokens (or `x-api-key`): made at random, compared in constant time. */
-import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+/** Bearer tokens (or `x-api-key`) of requests. */
+import { timingSafeEqual } from "node:crypto";
+import { createToken, tokenDigest } from "../../http/keys.ts";
 import { ApiError } from "./api-error.ts";
 
-/** A new secret; `prefix` only shows people what it opens. */
-export function createToken(prefix: string): string {
-  return `${prefix}-${randomBytes(32).toString("base64url")}`;
-}
-
-function digest(text: string): Buffer {
-  return hash("sha256", text, "buffer");
-}
-
-const noDigest = digest(createToken("none"));
-
-/** What is kept of a token to check others against it. */
-export function tokenDigest(token: string): Buffer {
-  return digest(token);
-}
+const noDigest = tokenDigest(createToken("none"));
 
 /** Clients that know no tokens can carry one as the password of `http://any:TOKEN@host`. */
 function basicPassword(header: string): string | undefined {
@@ -45,7 +32,7 @@ export function requireToken(
   expected: Buffer | undefined,
   closed?: Buffer,
 ): void {
-  const given = digest(tokenOf(request.headers));
+  const given = tokenDigest(tokenOf(request.headers));
   // Hashing first makes lengths equal; comparing with `noDigest` makes unknown sessions cost the same.
   const same = timingSafeEqual(given, expected ?? noDigest);
   if (same && expected !== undefined) return;

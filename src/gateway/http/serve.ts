@@ -1,18 +1,10 @@
 /** The function behind a socket. */
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { ConfigError } from "../../core/errors.ts";
+import { listen, type Listening } from "../../http/listen.ts";
 import { EventStream, eventHeaders } from "./event-stream.ts";
 import { EarlyReply, jsonHeaders, type JsonReply, type Reply, writeEarly } from "./reply.ts";
-
-export interface HttpServer {
-  readonly url: string;
-  readonly port: number;
-  /** Resolves when every connection is gone; those that linger are cut. */
-  close(): Promise<void>;
-}
 
 export interface ServeOptions {
   readonly host: string;
@@ -22,41 +14,9 @@ export interface ServeOptions {
   readonly maxHeaderBytes: number;
 }
 
-/** Longer than clients keep idle connections, so that it is they who drop them and none is used stale. */
-const keepAliveTimeoutMs = 75_000;
-const closeLimitMs = 500;
+const closeGraceMs = 500;
 /** How often Node looks for connections that are late. */
 const lateCheckMs = 1000;
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
-  if (error.code !== "EADDRINUSE" && error.code !== "EACCES" && error.code !== "EADDRNOTAVAIL") {
-    return error;
-  }
-  return new ConfigError({
-    message: `The gateway cannot listen on ${host}:${port} (${error.code}).`,
-    hint: "Choose another port, or 0 for a free one.",
-    cause: error,
-    fields: { host, port },
-  });
-}
-
-function urlOf(host: string, port: number): string {
-  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => {
-      server.closeAllConnections();
-    }, closeLimitMs);
-    // Drops idle connections at once; one that never sent a request does not count as idle.
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-  });
-}
 
 function send({ text, headers }: JsonReply, outgoing: ServerResponse): Response {
   const length = Buffer.byteLength(text);
@@ -111,7 +71,7 @@ function sendReply(reply: Exclude<Reply, Response>, outgoing: ServerResponse): R
 export async function serve(
   app: (request: Request) => Promise<Reply>,
   options: ServeOptions,
-): Promise<HttpServer> {
+): Promise<Listening> {
   const { host, port, headersTimeoutMs, bodyTimeoutMs, maxHeaderBytes } = options;
   // A library leaves the process's Request and Response as they are.
   const listener = getRequestListener(
@@ -131,13 +91,5 @@ export async function serve(
   const server = createServer(limits, (incoming, outgoing) => {
     void listener(incoming, outgoing);
   });
-  server.keepAliveTimeout = keepAliveTimeoutMs;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => {
-      reject(listenError(error, host, port));
-    });
-    server.listen(port, host, resolve);
-  });
-  const bound = (server.address() as AddressInfo).port;
-  return { url: urlOf(host, bound), port: bound, close: () => closeServer(server) };
+  return await listen(server, { name: "The gateway", host, port, graceMs: closeGraceMs });
 }

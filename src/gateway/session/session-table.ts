@@ -2,7 +2,7 @@
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { SessionOptions } from "../../core/session.ts";
 import { ApiError } from "../http/api-error.ts";
-import { createToken, tokenDigest } from "../http/auth.ts";
+import { createToken, tokenDigest } from "../../http/keys.ts";
 import { encodeSegment } from "../http/path.ts";
 import { CaptureSession, type SessionServices } from "./session.ts";
 

@@ -3,13 +3,15 @@ import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import { refuseBrowsers } from "../../gateway/app.ts";
 import { checkLimits } from "../../gateway/gateway-options.ts";
 import { ApiError } from "../../gateway/http/api-error.ts";
-import { requireToken, tokenDigest } from "../../gateway/http/auth.ts";
+import { requireToken } from "../../gateway/http/auth.ts";
 import { BodyBudget } from "../../gateway/http/body-budget.ts";
 import { readBodyText } from "../../gateway/http/body.ts";
 import { errorResponse, errorShapeOf } from "../../gateway/http/error-response.ts";
 import { isJsonObject, type JsonFields, show } from "../../gateway/http/json-fields.ts";
 import { checkStructure } from "../../gateway/http/json-structure.ts";
-import { type HttpServer, serve } from "../../gateway/http/serve.ts";
+import { serve } from "../../gateway/http/serve.ts";
+import { tokenDigest } from "../../http/keys.ts";
+import type { Listening } from "../../http/listen.ts";
 import { findProtocol } from "../../gateway/routes/protocols.ts";
 import { follow } from "./follow.ts";
 import { joinMetrics } from "./join-metrics.ts";
@@ -156,7 +158,7 @@ class Routes {
     }
   }
 
-  listen(host: string, port: number): Promise<HttpServer> {
+  listen(host: string, port: number): Promise<Listening> {
     return serve((request) => this.respond(request), { ...this.#limits, host, port });
   }
 }
@@ -210,7 +212,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   const stop = new AbortController();
   const following =
     options.follow === true ? follow(hosts, followEveryMs, stop.signal, options) : undefined;
-  let server: Promise<HttpServer> | undefined;
+  let server: Promise<Listening> | undefined;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     stop.abort();

@@ -2,7 +2,7 @@
 import type { PrecisionOption } from "../../core/precision.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { ModelEndpoint } from "../evaluate/evaluation-options.ts";
-import { isLoopback } from "../../util/local-clients.ts";
+import { isLoopback } from "../../http/local-clients.ts";
 
 /** A model to serve, and the name that clients know it by. */
 export interface ServedModelSpec {

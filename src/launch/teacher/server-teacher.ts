@@ -7,7 +7,7 @@ import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Teacher } from "../../core/teacher.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
-import { fetchSameOrigin, RedirectError } from "../../util/fetch-same-origin.ts";
+import { fetchSameOrigin, RedirectError } from "../../http/fetch-same-origin.ts";
 import { readLimited } from "../../util/read-limited.ts";
 import { redact } from "../../util/redact.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";

@@ -4,7 +4,7 @@
  */
 import type { InferenceTarget } from "../../core/backend.ts";
 import { createGateway, type ExchangeListener, type TraceStore } from "../../gateway/index.ts";
-import { createToken } from "../../gateway/http/auth.ts";
+import { createToken } from "../../http/keys.ts";
 import { defaultRolloutLimits } from "../rollout-request.ts";
 import { createRolloutRunner } from "../runner.ts";
 import { defined } from "../../util/defined.ts";

@@ -1,7 +1,7 @@
 /** The routes together: training and inference under the service's prefix, accounts at the root. */
 import { Hono } from "hono";
-import { isForeign, localClientsOnly } from "../../util/local-clients.ts";
-import { isEqualSecret } from "../app.ts";
+import { isSameToken } from "../../http/keys.ts";
+import { isForeign, localClientsOnly } from "../../http/local-clients.ts";
 import { RequestError } from "../request-error.ts";
 import { limitBodies } from "../routes/read-body.ts";
 import { accountRoutes } from "./account-routes.ts";
@@ -45,7 +45,7 @@ export function createFireworksApp(parts: FireworksParts, options: FireworksAppO
   app.use(async (c, next) => {
     const bearer = /^Bearer (.+)$/iu.exec(c.req.header("authorization") ?? "")?.[1];
     const key = c.req.header("x-api-key") ?? bearer ?? "";
-    if (token !== null && !isEqualSecret(key, token))
+    if (token !== null && !isSameToken(key, token))
       throw new RequestError(
         401,
         "The key in X-Api-Key or Authorization is not that of this server.",

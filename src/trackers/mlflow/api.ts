@@ -2,7 +2,7 @@
  * The requests of MLflow's REST API that a run needs.
  * https://mlflow.org/docs/latest/api_reference/rest-api.html
  */
-import { fetchSameOrigin, RedirectError } from "../../util/fetch-same-origin.ts";
+import { fetchSameOrigin, RedirectError } from "../../http/fetch-same-origin.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { readLimited } from "../../util/read-limited.ts";
 import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";

@@ -1,7 +1,7 @@
 /** Who may read: a token in the first URL becomes a cookie; and what a page may load: nothing else. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
-import { isLocalName, isLoopback } from "../../util/local-clients.ts";
+import { isSameToken } from "../../http/keys.ts";
+import { isLocalName, isLoopback } from "../../http/local-clients.ts";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 
 const contentPolicy = [
@@ -14,12 +14,6 @@ const contentPolicy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
-
-const hashed = (text: string): Buffer => createHash("sha256").update(text).digest();
-
-/** In a time that says nothing about where they differ. */
-const isSame = (given: string, token: string): boolean =>
-  timingSafeEqual(hashed(given), hashed(token));
 
 /** Ports of one host share their cookies, so the name has the port. */
 function cookieName(context: Context): string {
@@ -44,7 +38,7 @@ export function requireToken(token: string, host: string): MiddlewareHandler {
     const name = cookieName(context);
     const given = context.req.query("token");
     if (given !== undefined) {
-      if (!isSame(given, token)) {
+      if (!isSameToken(given, token)) {
         deleteCookie(context, name);
         return context.text(
           "The token is another one. Use the URL that the viewer printed.\n",
@@ -56,7 +50,7 @@ export function requireToken(token: string, host: string): MiddlewareHandler {
     }
     const cookie = getCookie(context, name) ?? "";
     const bearer = /^Bearer (.+)$/u.exec(context.req.header("authorization") ?? "")?.[1] ?? "";
-    if (!isSame(cookie, token) && !isSame(bearer, token))
+    if (!isSameToken(cookie, token) && !isSameToken(bearer, token))
       return context.text("Open the URL that the viewer printed: it has the token.\n", 401);
     return next();
   };

@@ -1,8 +1,5 @@
 /** The viewer on a socket. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
-import { ConfigError } from "../../core/errors.ts";
+import { fetchServer, listen } from "../../http/listen.ts";
 import { createViewApp } from "./app.ts";
 import { type FindDecoder, ViewedRun } from "./viewed-run.ts";
 import type { IndexState } from "../api.ts";
@@ -28,24 +25,6 @@ export interface ViewServer extends AsyncDisposable {
   readonly ready: Promise<void>;
 }
 
-async function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      reject(
-        new ConfigError({
-          message: `The viewer cannot listen on ${host}:${port} (${cause.code ?? cause.message}).`,
-          hint: "Choose another port with --port, or 0 for a free one.",
-          cause,
-          fields: { host, port },
-        }),
-      );
-    });
-    server.listen(port, host, () => {
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
 /** @throws ConfigError when a folder holds no run, or the port is taken. */
 export async function startViewServer(options: ViewServerOptions): Promise<ViewServer> {
   const { folders, host, token, assets, findDecoder, pollMs = 1000 } = options;
@@ -57,10 +36,11 @@ export async function startViewServer(options: ViewServerOptions): Promise<ViewS
     for (const [key, folder] of folders.entries())
       runs.push(new ViewedRun(folder, key, findDecoder));
     const app = createViewApp({ runs, token, host, assets, pollMs });
-    const server = createServer((incoming, outgoing) => {
-      void getRequestListener(app.fetch)(incoming, outgoing);
+    const server = await listen(fetchServer(app.fetch, host), {
+      name: "The viewer",
+      host,
+      port: options.port,
     });
-    const port = await listen(server, host, options.port);
     let extending: Promise<void> = Promise.resolve();
     const extendAll = async (): Promise<void> => {
       for (const run of runs) {
@@ -77,14 +57,12 @@ export async function startViewServer(options: ViewServerOptions): Promise<ViewS
       isExtending = true;
       extending = extendAll().finally(() => (isExtending = false));
     }, pollMs);
-    const shown = host.includes(":") ? `[${host}]` : host;
     return {
-      url: `http://${shown}:${port}`,
+      url: server.url,
       ready,
       async [Symbol.asyncDispose]() {
         clearInterval(timer);
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
+        await server.close();
         for (const run of runs) run.index.stop();
         await extending;
         closeRuns();
