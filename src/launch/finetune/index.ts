@@ -3,10 +3,8 @@
  *
  * @module finetune
  */
-export { fineTune, type FineTuneOptions } from "./fine-tune.ts";
+export { fineTune, type FineTuneOptions, type FineTuneResult } from "./fine-tune.ts";
 export type { ExampleSource } from "./examples/load-examples.ts";
-export type { FineTuneEnd } from "./loop.ts";
-export type { FineTuneResult } from "./run.ts";
 export {
   previewFineTune,
   type FineTunePreview,
