@@ -56,11 +56,11 @@ function guardRun(what: Guardee, onExit: (exit: RunExit) => void): RunGuard {
     controller.abort(failure);
   });
   const exiting = (code: number): void => {
-    const isInterrupt = interrupts.has(code);
+    const wasInterrupted = interrupts.has(code);
     // A run without a result must not look like one that completed.
     if (code === 0) process.exitCode = 1;
     onExit({
-      status: isInterrupt ? "interrupted" : "failed",
+      status: wasInterrupted ? "interrupted" : "failed",
       message: `The process exited with status ${code} during the ${what}.`,
     });
   };

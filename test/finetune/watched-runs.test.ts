@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Tracker } from "../../src/core/tracker.ts";
-import { fineTune, type FineTuneOptions } from "../../src/launch/finetune/index.ts";
+import { fineTune, type FineTuneOptions } from "../../src/launch/finetune/fine-tune.ts";
 import { readLines } from "../trainer/coin-run.ts";
 import { fakeBackend } from "./fake-backend.ts";
 

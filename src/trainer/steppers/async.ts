@@ -92,7 +92,7 @@ export function createAsyncStepper(
     }
   }
 
-  async function step(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
+  async function makeStep(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
     const timer = await startTimer(backend);
     const { n } = config.rollout;
     const ready = Math.min(tasks, buffer.ready.length) * n;
@@ -144,7 +144,7 @@ export function createAsyncStepper(
   }
 
   return {
-    step,
+    step: makeStep,
     validate: run.valTasks.length === 0 ? null : validatePaused,
     snapshot: () => ({
       rollouts: { ...before.rollouts, waiting: buffer.ready },

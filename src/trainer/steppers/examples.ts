@@ -49,7 +49,7 @@ export function createExampleStepper<Example>(
 ): Stepper {
   let position: Snapshot["position"] = { next: steps, pending: [] };
 
-  async function step(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
+  async function makeStep(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
     const timer = await startTimer(run.backend);
     const batch = batches.batch(step);
     run.emit(step, { type: "step-start", tasks: batch.length, rollouts: 0 });
@@ -87,7 +87,7 @@ export function createExampleStepper<Example>(
   }
 
   return {
-    step,
+    step: makeStep,
     validate: val.length === 0 ? null : validate,
     // Nothing serves the weights while they are trained.
     snapshot: () => ({ rollouts: nothingBuffered, position, hasUnservedWeights: true }),

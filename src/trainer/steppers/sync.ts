@@ -18,7 +18,7 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
   let { waiting, replay } = before.rollouts;
   let { position } = before;
 
-  async function step(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
+  async function makeStep(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
     const timer = await startTimer(backend);
     const collected = await collect(run, step, state.position.next, waiting); // n attempts at each task
     const rolloutS = timer.lap("rollout");
@@ -46,7 +46,7 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
   }
 
   return {
-    step,
+    step: makeStep,
     validate: run.valTasks.length === 0 ? null : (after) => validate(run, after),
     // Weights that have changed are served at the end of their step.
     snapshot: () => ({ rollouts: { waiting, replay }, position, hasUnservedWeights: false }),
