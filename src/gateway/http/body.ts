@@ -1,4 +1,5 @@
 /** Request bodies: JSON objects of bounded size, read in bounded time. */
+import { readBytes } from "../../http/bodies.ts";
 import { ApiError, badRequest } from "./api-error.ts";
 import { counterOf } from "./body-budget.ts";
 import { bodyEncoding, decompress } from "./content-encoding.ts";
@@ -13,30 +14,11 @@ function tooLarge(limit: number): ApiError {
   });
 }
 
-async function readStream(
-  body: ReadableStream<Uint8Array>,
-  limit: number,
-  count: (bytes: number) => void,
-): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks);
-    size += value.byteLength;
-    if (size > limit) {
-      await reader.cancel();
-      throw tooLarge(limit);
-    }
-    try {
-      count(value.byteLength);
-    } catch (error) {
-      await reader.cancel();
-      throw error;
-    }
-    chunks.push(value);
-  }
+async function readStream({ body }: Request, limit: number, count: (bytes: number) => void) {
+  if (body === null) return Buffer.alloc(0);
+  const { bytes, isTooLarge } = await readBytes(body, { maxBytes: limit, count });
+  if (isTooLarge) throw tooLarge(limit);
+  return bytes;
 }
 
 /** Limits of a body. */
@@ -52,8 +34,7 @@ async function readText(request: Request, limit: number): Promise<string> {
   if (encoding !== null) return readCompressed(request, encoding, limit);
   const declared = request.headers.get("content-length");
   if (declared === null) {
-    if (!request.body) return "";
-    return (await readStream(request.body, limit, counterOf(request))).toString("utf8");
+    return (await readStream(request, limit, counterOf(request))).toString("utf8");
   }
   if (Number(declared) > limit) throw tooLarge(limit);
   // A socket holds the client to its content-length, so the whole body can be read at once.
@@ -65,8 +46,7 @@ async function readText(request: Request, limit: number): Promise<string> {
 async function readCompressed(request: Request, encoding: string, limit: number): Promise<string> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
-  const count = counterOf(request);
-  const packed = request.body ? await readStream(request.body, limit, count) : Buffer.alloc(0);
+  const packed = await readStream(request, limit, counterOf(request));
   return (await decompress(packed, encoding, limit, () => tooLarge(limit))).toString("utf8");
 }
 
