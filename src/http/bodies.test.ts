@@ -50,7 +50,7 @@ describe("ByteBudget", () => {
 
 describe("readBytes", () => {
   const bodyOf = (...parts: readonly string[]): ReadableStream<Uint8Array> =>
-    new Blob(parts).stream();
+    new Blob([...parts]).stream();
 
   it("keeps a body up to its limit", async () => {
     let counted = 0;

@@ -97,8 +97,11 @@ export async function readBytes(
       parts.push(part);
       continue;
     }
-    if (end === null) parts = [Buffer.concat([...parts, part]).subarray(0, keptBytes)];
-    end = Buffer.concat([(end ?? part).subarray(-keptBytes), part]).subarray(-keptBytes);
+    if (end === null) {
+      parts.push(part);
+      parts = [Buffer.concat(parts).subarray(0, keptBytes)];
+    }
+    end = Buffer.concat(end === null ? [part] : [end, part]).subarray(-keptBytes);
     if (size > drainBytes) break;
   }
   const isTooLarge = end !== null;

@@ -13,7 +13,7 @@ export class EventReader {
 
   /** The events that these bytes complete. */
   push(bytes: Uint8Array): readonly ServerEvent[] {
-    return this.#feed(this.#decoder.write(bytes as Buffer));
+    return this.#feed(this.#decoder.write(bytes));
   }
 
   /** The end of the body: some servers omit the last empty line. */

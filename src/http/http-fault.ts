@@ -48,7 +48,7 @@ export class HttpFault extends Error {
 export function connectionFault(cause: unknown): HttpFault {
   if (cause instanceof HttpFault) return cause;
   if (cause instanceof RedirectError) {
-    return new HttpFault({ kind: "redirect", message: cause.message, cause });
+    return new HttpFault({ kind: "redirect", message: `leads elsewhere: ${cause.message}`, cause });
   }
   const inner = (cause as { cause?: unknown } | null)?.cause ?? cause;
   const why = inner instanceof Error ? inner.message : String(inner);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HttpFault } from "./http-fault.ts";
+import type { HttpFault } from "./http-fault.ts";
 import { JsonClient, type JsonClientOptions } from "./json-client.ts";
 
 type Respond = (response: ServerResponse, request: IncomingMessage, count: number) => void;
@@ -75,6 +75,12 @@ describe("JsonClient", () => {
     respond = (response) => response.writeHead(status).end("no");
     const fault = await faultOf(clientOf({ retry: soon }).json({ path: "/" }));
     expect(fault).toMatchObject({ kind: "status", status, text: "no" });
+    expect(count).toBe(1);
+  });
+
+  it("tries a call once that says so", async () => {
+    respond = (response) => response.writeHead(503).end();
+    await faultOf(clientOf({ retry: soon }).json({ path: "/", once: true }));
     expect(count).toBe(1);
   });
 

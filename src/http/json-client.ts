@@ -55,6 +55,8 @@ export interface HttpCall {
   /** Instead of the client's. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
+  /** No second try. @default false */
+  readonly once?: boolean;
   /** Statuses that are results. @default 2xx */
   readonly accept?: (status: number) => boolean;
 }
@@ -87,7 +89,8 @@ export class JsonClient {
       signal: call.signal,
       waitMs(error, failures) {
         if (!(error instanceof HttpFault)) return null;
-        const wait = policy === undefined ? null : waitOf(policy, error, failures);
+        const isLast = policy === undefined || call.once === true;
+        const wait = isLast ? null : waitOf(policy, error, failures);
         if (wait === null) throw toError(error, call, failures);
         return wait;
       },

@@ -4,13 +4,12 @@
  */
 import { randomUUID } from "node:crypto";
 import {
-  AgentTrainerError,
+  type AgentTrainerError,
   CheckpointError,
   ConfigError,
   DeadlineError,
   NumericsError,
 } from "../../core/errors.ts";
-import { withTimeout } from "../../util/abort.ts";
 import type { HttpFault } from "../../http/http-fault.ts";
 import { JsonClient, type HttpCall } from "../../http/json-client.ts";
 import { defined } from "../../util/defined.ts";
@@ -120,9 +119,8 @@ export class BridgeClient {
 
   /** Requests the bridge to end; does not wait for it, and ignores that it may already have ended. */
   async shutDown(): Promise<void> {
-    await this.#client
-      .open({ path: "/shutdown", method: "POST", signal: withTimeout(this.#lost, responseMs) })
-      .catch(() => undefined);
+    const call = { path: "/shutdown", method: "POST", once: true, signal: this.#lost };
+    await this.#client.json(call).catch(() => undefined);
   }
 
   #request(method: string, path: string, body?: Body, key?: string): Promise<unknown> {

@@ -108,7 +108,7 @@ function sayOf(error: NoScore | HttpFault): string {
   if (error instanceof NoScore) return error.message;
   const { kind, status, message, text } = error;
   if (kind === "status") return `responded with status ${status}: ${note(text)}`;
-  if (kind === "redirect") return `leads elsewhere: ${message}`;
+  if (kind === "redirect") return message;
   return kind === "too-large"
     ? "the response is longer than 1 MB"
     : `the call failed: the endpoint ${message}`;

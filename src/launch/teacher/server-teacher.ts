@@ -45,9 +45,8 @@ interface TokenEntry {
 
 /** What the teacher did, as the end of a sentence. */
 function sayOf({ kind, status, text, message }: HttpFault): string {
-  if (kind === "status") return ` responded with status ${status}: ${wordsOf(text, 300)}`;
-  if (kind === "too-large") return ` ${message}.`;
-  return kind === "redirect" ? `: ${message}.` : " did not respond.";
+  if (kind === "status") return `responded with status ${status}: ${wordsOf(text, 300)}`;
+  return kind === "too-large" || kind === "redirect" ? `${message}.` : "did not respond.";
 }
 
 /** Tokens of the first response whose text is compared with the policy's. */
@@ -65,7 +64,7 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
     timeoutMs,
     maxBytes: maxResponseMiB * 2 ** 20,
     retry: { tries: maxAttempts, firstMs: retryDelayMs, maxMs: timeoutMs, maxAskedMs: timeoutMs },
-    toError: (fault) => teacherError(`The teacher ${name}${sayOf(fault)}`, fault),
+    toError: (fault) => teacherError(`The teacher ${name} ${sayOf(fault)}`, fault),
   });
   let student: Renderer | null = null;
   let isCompared = false;

@@ -48,9 +48,8 @@ export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequ
   });
   return (method, path, body, signal) => {
     const isGet = method === "GET";
-    const query = new URLSearchParams(
-      Object.entries(body).map(([key, value]) => [key, String(value)]),
-    );
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(isGet ? body : {})) query.set(key, String(value));
     const call = isGet ? { path: `${path}?${query.toString()}` } : { path, body };
     return client.request({ ...call, method, signal }, (response) => {
       const text = textOf(response);
@@ -67,8 +66,9 @@ function toError(fault: HttpFault, { path }: HttpCall): Error {
     return new MlflowError(`MLflow responded to ${route} with more than ${limit}.`, "", fault);
   }
   if (kind !== "status") return new MlflowError(`MLflow ${what}`, "", fault);
-  const { error_code: code = "", message = wordsOf(text, 300) } = readError(text);
-  return new MlflowError(`MLflow responded with status ${status} ${code}: ${message}`, code, fault);
+  const { error_code: code = "", message = text } = readError(text);
+  const words = wordsOf(message);
+  return new MlflowError(`MLflow responded with status ${status} ${code}: ${words}`, code, fault);
 }
 
 function readError(text: string): { readonly error_code?: string; readonly message?: string } {
