@@ -115,7 +115,7 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   const result = await executeRun({
     config,
     backend,
-    training: exampleTraining(config, loaded),
+    training: exampleTraining(config, backend, loaded),
     resume: resume ?? false,
     allowChanges: allowChanges === true,
     signal,
