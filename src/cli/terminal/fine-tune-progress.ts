@@ -67,6 +67,7 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
           print(
             `run ${event.runDir}  seed ${event.seed}${event.resumedFrom === null ? "" : `  resumed after step ${event.step}`}`,
           );
+          if (event.estimate !== undefined) print(colors.dim(event.estimate));
           return;
         case "step-end":
           step(event.step, event.metrics);

@@ -5,7 +5,7 @@ import type { EventListener } from "../trainer/events.ts";
 import { type BackendListeners, createBackend } from "./create-backend.ts";
 
 /** A backend for the time of a run. */
-export interface HeldBackend extends AsyncDisposable {
+export interface OpenBackend extends AsyncDisposable {
   readonly backend: TrainingBackend;
 }
 
@@ -15,11 +15,11 @@ interface PassedBackend extends Pick<BackendListeners, "onPull"> {
 }
 
 /** Disposing leaves alone the backend that was passed, and disposes of one that was created. */
-export async function holdBackend(
+export async function openBackend(
   config: TrainConfig,
   folder: string,
   { backend: passed, onPull, listeners }: PassedBackend,
-): Promise<HeldBackend> {
+): Promise<OpenBackend> {
   if (passed !== null) return { backend: passed, [Symbol.asyncDispose]: async () => {} };
   const tell = (type: "warning" | "notice", message: string): void => {
     const event = { type, message, step: 0, time: Date.now() } as const;
