@@ -1,14 +1,14 @@
 /**
- * Converts rows to datums. Tinker sums token losses, so the factors of the aggregation go into
+ * Converts rows to datums. Services sum token losses, so the factors of the aggregation go into
  * advantages or weights; a server that averages is compensated for.
  */
 import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
 import type { LossSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { Datum } from "../messages.ts";
-import { createFloatTensor, createIdTensor } from "../codec/tensor.ts";
-import { TinkerError } from "../tinker-error.ts";
-import type { ServerProfile } from "./server-profile.ts";
+import { createFloatTensor, createIdTensor } from "../../tinker-api/codec/tensor.ts";
+import type { Datum } from "../../tinker-api/messages.ts";
+import { TinkerError } from "../../tinker-api/tinker-error.ts";
+import type { ServerTraits } from "./server-traits.ts";
 
 export interface PreparedBatch {
   readonly data: readonly Datum[];
@@ -20,22 +20,22 @@ export interface PreparedBatch {
 export function makeDatums(
   rows: readonly TrainingRow[],
   loss: LossSpec,
-  profile: ServerProfile,
+  traits: ServerTraits,
   penalties?: readonly Float32Array[],
 ): PreparedBatch {
   const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
   const rowOf = [...rows.keys()].filter((i) => countTargets(rows[i]!) > 0);
   const data = rowOf.map((i) => {
     const row = rows[i]!;
-    const scale = factors[i]! * compensation(row, rowOf.length, profile);
-    return toDatum(row, loss, profile, { scale, penalties: penalties?.[i] ?? null });
+    const scale = factors[i]! * compensation(row, rowOf.length, traits);
+    return toDatum(row, loss, traits, { scale, penalties: penalties?.[i] ?? null });
   });
-  if (loss.name === "cross_entropy") checkWeights(rows, loss, profile);
+  if (loss.name === "cross_entropy") checkWeights(rows, loss, traits);
   return { data, rowOf };
 }
 
 /** Turns a mean over positions and sequences into the requested sum. */
-function compensation(row: TrainingRow, datums: number, { reduction }: ServerProfile): number {
+function compensation(row: TrainingRow, datums: number, { reduction }: ServerTraits): number {
   return reduction === "sum" ? 1 : (row.tokens.length - 1) * datums;
 }
 
@@ -43,7 +43,7 @@ function compensation(row: TrainingRow, datums: number, { reduction }: ServerPro
 function checkWeights(
   rows: readonly TrainingRow[],
   { aggregation }: LossSpec,
-  { reduction }: ServerProfile,
+  { reduction }: ServerTraits,
 ): void {
   const isPlain = rows.every(({ weights }) => weights?.every((w) => w === 1) ?? true);
   if (reduction === "sum" || (aggregation === "seq-mean-token-mean" && isPlain)) return;
@@ -57,7 +57,7 @@ function checkWeights(
 function toDatum(
   row: TrainingRow,
   loss: LossSpec,
-  { weighsPolicyLosses }: ServerProfile,
+  { weighsPolicyLosses }: ServerTraits,
   { scale, penalties }: { readonly scale: number; readonly penalties: Float32Array | null },
 ): Datum {
   const { tokens, targetMask, samplingLogprobs } = row;

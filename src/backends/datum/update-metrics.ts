@@ -6,9 +6,9 @@ import { clipRatio, ratioOf } from "../../core/loss/log-ratio.ts";
 import type { LossSpec } from "../../core/loss/loss.ts";
 import { RatioMetrics } from "../../core/loss/ratio-metrics.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { ForwardBackwardOutput } from "../messages.ts";
+import type { ForwardBackwardOutput } from "../../tinker-api/messages.ts";
 import type { PreparedBatch } from "./datums.ts";
-import type { Reduction } from "./server-profile.ts";
+import type { Reduction } from "./server-traits.ts";
 
 const sumName = "loss:sum";
 
@@ -50,6 +50,9 @@ export function updateMetrics(
   };
 }
 
+/** With the rule that a service may add behind a colon. */
+const gradNorm = /grad_norm(?::(?:mean|max|sum))?$/u;
+
 /** Additional metrics of the server, as paths; finite numbers only, without those of its clock. */
 export function serverMetrics(metrics: Readonly<Record<string, number>>): Record<string, number> {
   const found = Object.entries(metrics).filter(
@@ -58,7 +61,7 @@ export function serverMetrics(metrics: Readonly<Record<string, number>>): Record
   );
   return Object.fromEntries(
     found.map(([name, value]) => [
-      name.endsWith("grad_norm") ? "grad_norm" : `server/${name.replaceAll(":", "/")}`,
+      gradNorm.test(name) ? "grad_norm" : `server/${name.replaceAll(":", "/")}`,
       value,
     ]),
   );

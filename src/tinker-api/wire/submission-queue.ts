@@ -3,8 +3,8 @@
  * numbers that have no gap. A number is taken when its turn has come, so that a call that is cancelled
  * before does not leave one behind.
  */
-import { raceAbort } from "../util/abort.ts";
-import { TinkerModelLostError } from "./tinker-error.ts";
+import { raceAbort } from "../../util/abort.ts";
+import { isRefusal } from "./transport.ts";
 
 export class SubmissionQueue {
   readonly #lostError: (cause: unknown) => Error;
@@ -12,22 +12,18 @@ export class SubmissionQueue {
   #tail: Promise<unknown> = Promise.resolve();
   #lost: unknown;
 
-  /** @param lost makes the error after a request was lost. @default TinkerModelLostError */
-  constructor(modelId: string, lost?: (cause: unknown) => Error) {
-    this.#lostError = lost ?? ((cause) => new TinkerModelLostError(modelId, cause));
+  /** @param lostError made once a request was lost. */
+  constructor(lostError: (cause: unknown) => Error) {
+    this.#lostError = lostError;
   }
 
   /**
    * Runs `submit` in its turn, which lasts until the server has taken the request.
    * @param submit gets its number; when it fails, whether the server has the request is unknown, unless
-   * `isRefusal` says that the server refused it, which leaves the number free.
-   * @throws TinkerModelLostError after a request was lost.
+   * the server refused it, which leaves the number free.
+   * @throws what `lostError` makes after a request was lost.
    */
-  submit<T>(
-    submit: (seqId: number) => Promise<T>,
-    isRefusal: (error: unknown) => boolean,
-    signal?: AbortSignal,
-  ): Promise<T> {
+  submit<T>(submit: (seqId: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const turn = this.#tail.then(async () => {
       signal?.throwIfAborted();
       if (this.#lost !== undefined) throw this.#lostError(this.#lost);

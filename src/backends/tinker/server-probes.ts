@@ -2,7 +2,7 @@
 import type { Datum, ForwardBackwardOutput } from "../../tinker-api/messages.ts";
 import { createFloatTensor, createIdTensor } from "../../tinker-api/codec/tensor.ts";
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
-import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
+import type { ServerTraits } from "../datum/server-traits.ts";
 import type { TrainingClient } from "../../tinker-api/training-client.ts";
 
 /** Arbitrary small ids: every model has them. */
@@ -46,7 +46,7 @@ function logprobsOf(output: ForwardBackwardOutput): Float32Array {
 export async function probeServer(
   model: TrainingClient,
   signal: AbortSignal,
-): Promise<ServerProfile> {
+): Promise<ServerTraits> {
   const weights = [1, 0.5, 0, 1];
   const output = await model.forward([probe({ weights })], "cross_entropy", {}, { signal });
   const logprobs = logprobsOf(output);

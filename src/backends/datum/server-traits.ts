@@ -1,13 +1,13 @@
-/** What a Tinker server does with losses, where servers differ. */
+/** What a server does with losses and snapshots, where servers of the protocol differ. */
 
 /**
- * How token losses become the loss: `sum` over all of them, as in the Tinker service;
+ * How token losses become the loss: `sum` over all of them, as in the services;
  * `sequence-mean`: each sequence divided by the sum of its weights, and the gradient by the number of
  * sequences.
  */
 export type Reduction = "sum" | "sequence-mean";
 
-export interface ServerProfile {
+export interface ServerTraits {
   readonly reduction: Reduction;
   /** `weights` multiply the token losses of policy losses, too. */
   readonly weighsPolicyLosses: boolean;

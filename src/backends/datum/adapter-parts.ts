@@ -1,8 +1,8 @@
-/** The parts of a model that an adapter covers, as Tinker's and Fireworks' servers take them. */
-import type { LoraSpec } from "../core/backend.ts";
-import { backendsThat } from "../core/capabilities.ts";
-import { UnsupportedOptionError } from "../core/errors.ts";
-import { loraGroupOf } from "../core/lora.ts";
+/** The parts of a model that an adapter covers, as servers of the protocol take them. */
+import type { LoraSpec } from "../../core/backend.ts";
+import { backendsThat } from "../../core/capabilities.ts";
+import { UnsupportedOptionError } from "../../core/errors.ts";
+import { loraGroupOf } from "../../core/lora.ts";
 
 /** Which parts; empty for the server's defaults. */
 export interface AdapterParts {
