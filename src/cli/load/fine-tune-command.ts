@@ -137,12 +137,12 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
         io,
         json,
         { ...result, seconds },
-        `${status} after ${steps} of ${totalSteps} steps in ${duration(seconds)}${early}\n${lowest}run folder: ${runDir}\n`,
+        `${status.replaceAll("_", " ")} after ${steps} of ${totalSteps} steps in ${duration(seconds)}${early}\n${lowest}run folder: ${runDir}\n`,
       );
-      if (status !== "interrupted") return exitCodes.done;
+      if (status === "completed" || status === "untrained") return exitCodes.done;
       const again = [loss, ...positional, ...flagWords(flags, flags.seed)];
       const isNamed = loaded.config.trainer.experimentName !== null;
       io.stderr.write(`${nextCommand(result, again, isNamed, canResume(loaded.config.backend))}\n`);
-      return exitCodes.interrupted;
+      return status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
     },
   });

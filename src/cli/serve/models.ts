@@ -1,7 +1,8 @@
 /** What was trained, at plain /v1, until interrupted: `serve MODEL...`. */
 import { existsSync } from "node:fs";
 import { once } from "node:events";
-import type { ModelServer, ModelServerOptions, ServedModelSpec } from "../../launch/serve/index.ts";
+import type { ModelServer } from "../../launch/serve/model-server.ts";
+import type { ModelServerOptions, ServedModelSpec } from "../../launch/serve/serve-options.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
 import { defined } from "../../util/defined.ts";
 import { redact } from "../../util/redact.ts";
@@ -66,7 +67,7 @@ export async function serveModels(
 /** Loaded on demand: the engine needs an optional package. */
 async function open(options: ModelServerOptions): Promise<ModelServer> {
   try {
-    const { createModelServer } = await import("../../launch/serve/index.ts");
+    const { createModelServer } = await import("../../launch/serve/model-server.ts");
     return await createModelServer(options);
   } catch (error) {
     throw missingPackage(error) ?? error;

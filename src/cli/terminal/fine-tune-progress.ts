@@ -1,5 +1,6 @@
 /** Shows fine-tuning on stderr: a line per step, which is rewritten on a terminal, and one per validation. */
 import type { TrainerEvent } from "../../core/events.ts";
+import { formatFinding } from "../report/health-report.ts";
 import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
 import { createLiveLine } from "./live-line.ts";
 import { colorsFor, safeText } from "./terminal.ts";
@@ -44,6 +45,10 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
         print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
         return;
       }
+      if (event.type === "health") {
+        print(formatFinding(event.finding, colors, stream.columns));
+        return;
+      }
       if (isQuiet) return;
       switch (event.type) {
         case "run-start":
@@ -59,6 +64,10 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
           print(
             colors.cyan(`validation after step ${event.step}: ${numbersOf(event.metrics, "val")}`),
           );
+          return;
+        case "run-end":
+          if (event.status === "out_of_budget" && event.message !== null)
+            print(safeText(event.message));
           return;
         case "checkpoint-save":
           print(colors.dim(`saved ${event.path}`));

@@ -2,8 +2,7 @@
  * Shows a run's events on stderr: on a terminal a live line that is rewritten in place and a row per
  * step, otherwise one plain line per step.
  */
-import { findingDetails, findingTitle } from "../report/health-report.ts";
-import { wrapText } from "./wrap-text.ts";
+import { formatFinding } from "../report/health-report.ts";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { formatUsd } from "../../runs/spending.ts";
@@ -176,14 +175,9 @@ export function createProgress(options: ProgressOptions): Progress {
         case "warning":
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
-        case "health": {
-          const { finding } = event;
-          const paint = finding.severity === "problem" ? colors.red : colors.yellow;
-          print(`${paint("health:")} ${findingTitle(finding)}`);
-          for (const line of findingDetails(finding))
-            print(wrapText(`  ${safeText(line)}`, stream.columns));
+        case "health":
+          print(formatFinding(event.finding, colors, stream.columns));
           return;
-        }
         case "notice":
           if (!isQuiet) print(colors.dim(safeText(event.message)));
           return;

@@ -6,8 +6,7 @@ import {
   type CustomEstimators,
   type EstimatorName,
 } from "../../algorithms/catalog.ts";
-import { dropUniform, rewardsDiffer } from "../../algorithms/filters.ts";
-import { groupTrajectories } from "../../algorithms/grouping.ts";
+import { dropUniform, groupTrajectories, rewardsDiffer } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
@@ -38,8 +37,8 @@ export function excludedReasons({ compactFiltering }: TrainConfig): readonly Ter
 }
 
 /** Groups with the rewards that are trained on. */
-export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): StepGroups {
-  const grouped = groupTrajectories(sets, { excludedReasons: excludedReasons(config) });
+export function groupsOf(config: TrainConfig, rollouts: readonly TaskRollouts[]): StepGroups {
+  const grouped = groupTrajectories(rollouts, { excludedReasons: excludedReasons(config) });
   const shaped = shapeOverlong(config, grouped.groups);
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }
