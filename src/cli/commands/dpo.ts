@@ -1,6 +1,6 @@
 /** `agent-trainer dpo`: a model learns pairs of a chosen and a rejected response. */
 import type { CliCommand } from "../define-command.ts";
-import { fineTuneCommand } from "../load/fine-tune-command.ts";
+import { fineTuneCommand } from "./fine-tune.ts";
 
 const help = `
 Examples:

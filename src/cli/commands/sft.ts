@@ -1,6 +1,6 @@
 /** `agent-trainer sft`: a model learns conversations, or good episodes of a run. */
 import type { CliCommand } from "../define-command.ts";
-import { fineTuneCommand } from "../load/fine-tune-command.ts";
+import { fineTuneCommand } from "./fine-tune.ts";
 
 const help = `
 Examples:

@@ -1,6 +1,7 @@
 /** Talks to a model in the terminal, or line by line through a pipe. */
 import { createInterface } from "node:readline";
 import { AgentTrainerError } from "../../core/errors.ts";
+import { readEvents } from "../../http/events.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
 import type { ModelServer } from "../../launch/serve/model-server.ts";
 import { defined } from "../../util/defined.ts";
@@ -26,6 +27,14 @@ interface Delta {
   readonly tool_calls?: readonly { readonly function?: { name?: string; arguments?: string } }[];
 }
 
+interface ChatEvent {
+  readonly choices?: readonly { readonly delta?: Delta }[];
+  readonly error?: { readonly message?: string };
+}
+
+/** Of one response: far more than a conversation needs. */
+const maxResponseBytes = 2 ** 28;
+
 /** What a person reads of a delta: its text, or the tool that is called. */
 function textOf({ content, tool_calls: calls = [] }: Delta): string {
   const called = calls.map(({ function: tool }) => `${tool?.name ?? ""}${tool?.arguments ?? ""}`);
@@ -41,22 +50,13 @@ async function* deltas(response: Response): AsyncGenerator<string> {
       message: error?.message ?? `The model responded with ${response.status}.`,
     });
   }
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of response.body) {
-    const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      if (!line.startsWith("data: {")) continue;
-      const event = JSON.parse(line.slice(6)) as {
-        readonly choices?: readonly { readonly delta?: Delta }[];
-        readonly error?: { readonly message?: string };
-      };
-      if (event.error !== undefined) {
-        throw new AgentTrainerError({ code: "INTERNAL", message: event.error.message ?? "" });
-      }
-      yield textOf(event.choices?.[0]?.delta ?? {});
+  for await (const { data } of readEvents(response, { maxBytes: maxResponseBytes })) {
+    if (!data.startsWith("{")) continue;
+    const { choices, error } = JSON.parse(data) as ChatEvent;
+    if (error !== undefined) {
+      throw new AgentTrainerError({ code: "INTERNAL", message: error.message ?? "" });
     }
+    yield textOf(choices?.[0]?.delta ?? {});
   }
 }
 
