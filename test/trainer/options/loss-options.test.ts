@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { LossRow } from "../../../src/core/loss/row-loss.ts";
 import { datumLoss } from "../../../src/backends/datum/losses.ts";
-import { encodeLoss } from "../../../src/backends/verl/loss-wire.ts";
+import { encodeLoss } from "../../../src/backends/verl/row-wire.ts";
 import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type { LossSpec } from "../../../src/core/loss/loss.ts";
 import { runObjective } from "../../engine/run-objective.ts";
