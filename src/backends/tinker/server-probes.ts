@@ -128,12 +128,12 @@ export async function probeClipping(
 }
 
 /** Losses that the server would compute differently; the trainer computes them instead. */
-function unusable({ weighsPolicyLosses, reduction }: ServerTraits): readonly LossName[] {
+function unusable(traits: ServerTraits): readonly LossName[] {
   return [
     // Its quadratic term ignores advantages, so prompts would count without weights.
-    ...(weighsPolicyLosses ? [] : (["dro"] as const)),
+    ...(traits.weighsPolicyLosses ? [] : (["dro"] as const)),
     // A mean over the weights of each sequence is a different loss than most aggregations request.
-    ...(reduction === "sum" ? [] : (["cross_entropy"] as const)),
+    ...(traits.reduction === "sum" ? [] : (["cross_entropy"] as const)),
   ];
 }
 
