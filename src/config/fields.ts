@@ -1,7 +1,9 @@
 /** The schema as a flat list of keys, for docs, help and messages. */
 import { defined } from "../util/defined.ts";
+import type { Tree } from "./camel-keys.ts";
 import { configJsonSchema } from "./schema.ts";
-import type { OptionMeta } from "./schema/option-meta.ts";
+import { customFunction, type OptionMeta } from "./schema/option-meta.ts";
+import { valueAt } from "./tree.ts";
 
 /** One key of the tree, for docs, help and messages. */
 export interface ConfigField extends Pick<
@@ -10,6 +12,12 @@ export interface ConfigField extends Pick<
 > {
   /** Dotted path. */
   readonly key: string;
+  /** The option with types that it belongs to: its `type`, or what some of its types have. */
+  readonly variant?: {
+    readonly of: string;
+    /** The types that have it; all where it is the type itself. */
+    readonly types: readonly string[];
+  };
   readonly description: string;
   /** `undefined` when the key is required. */
   readonly default: unknown;
@@ -33,6 +41,7 @@ export interface ConfigField extends Pick<
 interface JsonSchema extends OptionMeta {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
+  readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -46,6 +55,8 @@ interface JsonSchema extends OptionMeta {
   readonly minLength?: number;
   readonly pattern?: string;
   readonly allowed?: string;
+  /** Of an option with types: the one that it has by default. */
+  readonly variants?: string;
 }
 
 function bounds(node: JsonSchema): string {
@@ -87,9 +98,11 @@ function takes(node: JsonSchema, type: "string" | "null"): boolean {
 }
 
 function choicesOf(node: JsonSchema): readonly string[] {
-  const { anyOf = [], items, additionalProperties: values } = node;
-  const inside = [...anyOf, items, values].filter((one) => typeof one === "object");
-  const own = (node.enum ?? []).filter((one) => typeof one === "string");
+  const { anyOf = [], items, additionalProperties: values, properties } = node;
+  const inside = [...anyOf, items, values, properties?.["type"]].filter(
+    (one) => typeof one === "object",
+  );
+  const own = [...(node.enum ?? []), node.const].filter((one) => typeof one === "string");
   return [...new Set([...own, ...inside.flatMap(choicesOf)])];
 }
 
@@ -123,37 +136,93 @@ function examplesOf(node: JsonSchema): readonly unknown[] {
   }
 }
 
-function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
-  if (node.properties === undefined) {
-    const { inherits, ofModel, byRole, setWith, backend } = node;
-    into.push({
-      ...defined({ inherits, ofModel, byRole, setWith, backend }),
-      key: path,
-      description: node.description ?? "",
-      default: node.default,
-      allowed: allowedText(node),
-      isText: takes(node, "string"),
-      isNullable: takes(node, "null"),
-      resume: node.resume ?? "fixed",
-      requires: node.requires ?? [],
-      choices: choicesOf(node),
-      examples: examplesOf(node),
-    });
-    return;
+function fieldOf(node: JsonSchema, key: string): ConfigField {
+  const { inherits, ofModel, byRole, setWith, backend } = node;
+  return {
+    ...defined({ inherits, ofModel, byRole, setWith, backend }),
+    key,
+    description: node.description ?? "",
+    default: node.default,
+    allowed: allowedText(node),
+    isText: takes(node, "string"),
+    isNullable: takes(node, "null"),
+    resume: node.resume ?? "fixed",
+    requires: node.requires ?? [],
+    choices: choicesOf(node),
+    examples: examplesOf(node),
+  };
+}
+
+/** The name of one of an option's types. */
+export const typeName = ({ properties = {} }: Pick<JsonSchema, "properties">): string =>
+  String(properties["type"]?.const ?? customFunction);
+
+/** The type of an option, and what its types have: each once, with the types that have it. */
+function variantFields(node: JsonSchema, path: string): readonly ConfigField[] {
+  const { anyOf: shapes = [], variants: usual, description = "" } = node;
+  const types = shapes.map(typeName);
+  const key = `${path}.type`;
+  const named = types.filter((type) => type !== customFunction);
+  const { default: _, anyOf: __, ...about } = node;
+  const type = fieldOf({ type: "string", enum: named, ...about, default: usual, description }, key);
+  const owners = new Map<string, string[]>();
+  for (const [i, { properties = {} }] of shapes.entries()) {
+    for (const name of Object.keys(properties)) {
+      if (name !== "type") owners.set(name, [...(owners.get(name) ?? []), types[i] as string]);
+    }
   }
-  for (const [key, child] of Object.entries(node.properties)) {
-    collect(child, path === "" ? key : `${path}.${key}`, into);
-  }
+  const members = [...owners].map(([name, having]): ConfigField => {
+    const shape = shapes.find(({ properties = {} }) => name in properties);
+    const field = fieldOf(
+      { ...defined({ resume: node.resume }), ...shape?.properties?.[name] },
+      `${path}.${name}`,
+    );
+    const requires = [{ option: key, is: having }, ...field.requires];
+    return { ...field, requires, variant: { of: path, types: having } };
+  });
+  return [{ ...type, variant: { of: path, types } }, ...members];
+}
+
+function collect(node: JsonSchema, path: string): readonly ConfigField[] {
+  if (node.variants !== undefined) return variantFields(node, path);
+  if (node.properties === undefined) return [fieldOf(node, path)];
+  return Object.entries(node.properties).flatMap(([key, child]) =>
+    collect(child, path === "" ? key : `${path}.${key}`),
+  );
 }
 
 let fields: readonly ConfigField[] | undefined;
 
 /** Every key of the tree, in the order of the schema. */
 export function configFields(): readonly ConfigField[] {
-  if (fields === undefined) {
-    const collected: ConfigField[] = [];
-    collect(configJsonSchema(), "", collected);
-    fields = collected;
-  }
+  fields ??= collect(configJsonSchema(), "");
   return fields;
 }
+
+/** The value of an option; its default where the type that was chosen has no such option. */
+export function optionValue(tree: Tree, { key, default: standard }: ConfigField): unknown {
+  const value = valueAt(tree, key);
+  return value === undefined ? standard : value;
+}
+
+/** Options with types, by their key: the one of their type. */
+export function typeFields(): ReadonlyMap<string, ConfigField> {
+  const types = configFields().filter(({ key, variant }) => key === `${variant?.of}.type`);
+  return new Map(types.map((field) => [field.variant?.of as string, field]));
+}
+
+const list = new Intl.ListFormat("en-GB");
+
+/** "algorithm.loss.beta belongs to dro, and algorithm.loss is ppo" */
+export function notOfType({ key, variant }: ConfigField, type: unknown): string {
+  const types = (variant?.types ?? []).map((one) =>
+    one === customFunction ? "custom functions" : one,
+  );
+  return `${key} belongs to ${list.format(types)}, and ${variant?.of} is ${String(type)}`;
+}
+
+/** Whether the option is one of those that a type has. */
+export const hasType = ({ variant }: ConfigField, type: unknown): boolean =>
+  variant === undefined ||
+  variant.types.includes(String(type)) ||
+  (variant.types.includes(customFunction) && String(type).includes("#"));

@@ -113,6 +113,8 @@ export interface SchemaIssue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
   readonly keys?: readonly string[];
+  /** Of a union: the issues with each of its members. */
+  readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
 /** A tree checked against the schema, defaults filled in, as files and as code have it. */
@@ -120,10 +122,22 @@ export type Checked =
   | { readonly config: TrainConfig; readonly tree: Tree; readonly issues: null }
   | { readonly config: null; readonly issues: readonly SchemaIssue[] };
 
+/** Of an option with types, the issues with the type that was chosen. */
+function issuesOf(issue: SchemaIssue): readonly SchemaIssue[] {
+  const { code, path, errors = [] } = issue;
+  const isOfType = ({ path: [first] }: SchemaIssue): boolean => first === "type";
+  if (code !== "invalid_union" || !errors.some((list) => list.some(isOfType))) return [issue];
+  const chosen = errors.find((list) => !list.some(isOfType));
+  return (chosen ?? [{ code, path: ["type"] }]).map((one) => ({
+    ...one,
+    path: [...path, ...one.path],
+  }));
+}
+
 /** Checks a tree in snake_case. */
 export function checkTree(tree: Tree): Checked {
   const result = schema.safeParse(tree);
-  if (!result.success) return { config: null, issues: result.error.issues };
+  if (!result.success) return { config: null, issues: result.error.issues.flatMap(issuesOf) };
   const config: CamelKeys<z.output<typeof schema>> = camelKeys(result.data);
   return { config, tree: result.data, issues: null };
 }

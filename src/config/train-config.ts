@@ -85,17 +85,24 @@ export interface Sections {
     readonly seed?: number;
     /**
      * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
-     * data.difficulty_key and shuffle equal ones.
+     * difficulty and shuffle equal ones.
      * Allowed: one of none, easy_first, hard_first.
      * @default "none"
      */
-    readonly curriculum?: "none" | "easy_first" | "hard_first";
-    /**
-     * Key of the difficulty in a task's metadata, for data.curriculum: a number, larger is harder.
-     * Allowed: a non-empty string.
-     * @default "difficulty"
-     */
-    readonly difficultyKey?: string;
+    readonly curriculum?: OrType<
+      | {
+          readonly type: "none";
+        }
+      | {
+          readonly type: "easy_first" | "hard_first";
+          /**
+           * Key of the difficulty in a task's metadata: a number, larger is harder.
+           * Allowed: a non-empty string.
+           * @default "difficulty"
+           */
+          readonly difficultyKey?: string;
+        }
+    >;
   };
   readonly rollout?: {
     /**
@@ -321,31 +328,38 @@ export interface Sections {
      */
     readonly learningRate?: number;
     /**
-     * Learning-rate schedule after warm-up; linear and cosine decay to training.min_lr_ratio.
+     * Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.
      * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
-    readonly lrSchedule?: "constant" | "linear" | "cosine";
-    /**
-     * Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.
-     * Allowed: a whole number of at least 0 and at most 1000000000.
-     * @default 0
-     */
-    readonly warmupSteps?: number;
-    /**
-     * Learning-rate warm-up as a fraction of all steps, where training.warmup_steps is 0; 0 is
-     * none.
-     * Allowed: a number of at least 0 and at most 1.
-     * @default 0
-     */
-    readonly warmupStepsRatio?: number;
-    /**
-     * Final learning rate of the linear and cosine schedules, as a fraction of
-     * training.learning_rate.
-     * Allowed: a number of at least 0 and at most 1.
-     * @default 0
-     */
-    readonly minLrRatio?: number;
+    readonly lrSchedule?: OrType<
+      | {
+          readonly type: "constant";
+          /**
+           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all
+           * steps, rounded down; 0 is none.
+           * Allowed: a whole number of steps of at least 0, or a fraction below 1.
+           * @default 0
+           */
+          readonly warmup?: number;
+        }
+      | {
+          readonly type: "linear" | "cosine";
+          /**
+           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all
+           * steps, rounded down; 0 is none.
+           * Allowed: a whole number of steps of at least 0, or a fraction below 1.
+           * @default 0
+           */
+          readonly warmup?: number;
+          /**
+           * Final learning rate, as a fraction of training.learning_rate.
+           * Allowed: a number of at least 0 and at most 1.
+           * @default 0
+           */
+          readonly minRatio?: number;
+        }
+    >;
     /**
      * AdamW β1 (arXiv:1711.05101): decay of the first moment.
      * Allowed: a number of at least 0 and below 1.
@@ -397,13 +411,20 @@ export interface Sections {
      * Allowed: one of raise, skip.
      * @default "raise"
      */
-    readonly onNonFinite?: "raise" | "skip";
-    /**
-     * Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.
-     * Allowed: a whole number of at least 1 and at most 1000000000.
-     * @default 3
-     */
-    readonly maxSkippedUpdates?: number;
+    readonly onNonFinite?: OrType<
+      | {
+          readonly type: "raise";
+        }
+      | {
+          readonly type: "skip";
+          /**
+           * Maximum consecutive updates that may be skipped; one more ends the run.
+           * Allowed: a whole number of at least 1 and at most 1000000000.
+           * @default 3
+           */
+          readonly maxUpdates?: number;
+        }
+    >;
     /**
      * Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action
      * applies. null is off.
@@ -1126,15 +1147,21 @@ export interface Sections {
      * Allowed: one of process, job, attach.
      * @default "process"
      */
-    readonly launcher?: "process" | "job" | "attach";
-    /**
-     * URL of the bridge for verl.launcher=attach (its token is read from
-     * AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for verl.launcher=job; null is
-     * http://127.0.0.1:8265.
-     * Allowed: a non-empty string, or null.
-     * @default null
-     */
-    readonly url?: string | null;
+    readonly launcher?: OrType<
+      | {
+          readonly type: "process";
+        }
+      | {
+          readonly type: "job" | "attach";
+          /**
+           * URL of the bridge for attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of
+           * Ray's dashboard for job, where null is http://127.0.0.1:8265.
+           * Allowed: a non-empty string, or null.
+           * @default null
+           */
+          readonly url?: string | null;
+        }
+    >;
     /**
      * Address of Ray's head node, as HOST:6379; null is RAY_ADDRESS, else a new local Ray instance.
      * Allowed: a non-empty string, or null.
@@ -1159,20 +1186,26 @@ export interface Sections {
      * Allowed: one of colocated, disaggregated.
      * @default "colocated"
      */
-    readonly placement?: "colocated" | "disaggregated";
-    /**
-     * GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is
-     * verl.gpus_per_node.
-     * Allowed: a whole number of at least 1 and at most 65536, or null.
-     * @default null
-     */
-    readonly inferenceGpusPerNode?: number | null;
-    /**
-     * Machines that sample, or parts of machines, for verl.placement=disaggregated.
-     * Allowed: a whole number of at least 1 and at most 65536.
-     * @default 1
-     */
-    readonly inferenceNodes?: number;
+    readonly placement?: OrType<
+      | {
+          readonly type: "colocated";
+        }
+      | {
+          readonly type: "disaggregated";
+          /**
+           * GPUs that sample, on each machine that does; null is verl.gpus_per_node.
+           * Allowed: a whole number of at least 1 and at most 65536, or null.
+           * @default null
+           */
+          readonly gpusPerNode?: number | null;
+          /**
+           * Machines that sample, or parts of machines.
+           * Allowed: a whole number of at least 1 and at most 65536.
+           * @default 1
+           */
+          readonly nodes?: number;
+        }
+    >;
     /**
      * Inference server of verl: vllm, sglang, or another that verl supports.
      * Allowed: a non-empty string.
@@ -1454,7 +1487,21 @@ export interface Sections {
      * Allowed: one of sft, dpo.
      * @default "sft"
      */
-    readonly loss?: "sft" | "dpo";
+    readonly loss?: OrType<
+      | {
+          readonly type: "sft";
+        }
+      | {
+          readonly type: "dpo";
+          /**
+           * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is
+           * 0.1.
+           * Allowed: a number above 0.
+           * @default 0.1
+           */
+          readonly beta?: number;
+        }
+    >;
     /**
      * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
      * with messages and tools for sft, pairs with chosen and rejected for dpo. null only with
@@ -1518,12 +1565,6 @@ export interface Sections {
      * @default 0
      */
     readonly patience?: number;
-    /**
-     * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
-     * Allowed: a number above 0.
-     * @default 0.1
-     */
-    readonly beta?: number;
   };
   readonly distillation?: {
     /**
@@ -1567,7 +1608,7 @@ export interface Sections {
      */
     readonly clip?: number | null;
     /**
-     * Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.
+     * Add the teacher's advantages to those of algorithm.estimator; false replaces them.
      * Allowed: true or false.
      * @default false
      */
@@ -1590,13 +1631,6 @@ export interface Sections {
 /** Options of `algorithm` that are values. */
 export interface AlgorithmValues {
   /**
-   * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO,
-   * which recommends not to (arXiv:2503.20783).
-   * Allowed: true or false.
-   * @default true
-   */
-  readonly normAdvByStdInGrpo?: boolean;
-  /**
    * How token losses are aggregated into one number: token-mean as DAPO recommends
    * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm
    * as in Dr. GRPO (arXiv:2503.20783).
@@ -1604,64 +1638,22 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?:
-    | "token-mean"
-    | "token-sum"
-    | "seq-mean-token-sum"
-    | "seq-mean-token-mean"
-    | "seq-mean-token-sum-norm";
-  /**
-   * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
-   * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
-   * span of each mini-batch, where verl uses the padded width.
-   * Allowed: a number above 0, or null.
-   * @default null
-   */
-  readonly lossScaleFactor?: number | null;
-  /**
-   * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
-   * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in
-   * gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
-   * Allowed: a number of at least 0 and at most 1, or null.
-   * @default null
-   */
-  readonly epsClip?: number | null;
-  /**
-   * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
-   * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and
-   * where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
-   * Allowed: a number of at least 0 and at most 10, or null.
-   * @default null
-   */
-  readonly epsClipHigh?: number | null;
-  /**
-   * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|
-   * (arXiv:1912.09729); verl's default is 3. null is off.
-   * Allowed: a number above 1, or null.
-   * @default null
-   */
-  readonly clipRatioC?: number | null;
-  /**
-   * Coefficient β of algorithm.loss_fn=dro, the weight of its quadratic penalty: (β / 2) ·
-   * (log-ratio)² per token (arXiv:2405.19107).
-   * Allowed: a number above 0.
-   * @default 0.05
-   */
-  readonly droBeta?: number;
-  /**
-   * Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens with a positive advantage;
-   * its paper recommends 1 (arXiv:2511.20347).
-   * Allowed: a number above 0.
-   * @default 1
-   */
-  readonly sapoTauPos?: number;
-  /**
-   * Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens whose advantage is not
-   * positive; its paper recommends 1.05 (arXiv:2511.20347).
-   * Allowed: a number above 0.
-   * @default 1.05
-   */
-  readonly sapoTauNeg?: number;
+  readonly aggregation?: OrType<
+    | {
+        readonly type: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean";
+      }
+    | {
+        readonly type: "seq-mean-token-sum-norm";
+        /**
+         * Constant length in tokens to divide by; Dr. GRPO recommends the longest response allowed
+         * (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl
+         * uses the padded width.
+         * Allowed: a number above 0, or null.
+         * @default null
+         */
+        readonly length?: number | null;
+      }
+  >;
   /**
    * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
    * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
@@ -1703,7 +1695,7 @@ export interface AlgorithmValues {
   readonly filterUniformGroups?: boolean | null;
   /**
    * Use the advantages that flows report with their steps; groups without any are estimated with
-   * algorithm.adv_estimator. false ignores reported advantages.
+   * algorithm.estimator. false ignores reported advantages.
    * Allowed: true or false.
    * @default false
    */
@@ -1838,26 +1830,37 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?:
-    | "grpo"
-    | "reinforce"
-    | "rloo"
-    | "reinforce_plus_plus"
-    | "reinforce_plus_plus_baseline"
-    | "prpo"
-    | "opo"
-    | "gpg"
-    | "maxrl"
-    | "grpo_passk"
-    | "gae"
-    | `${string}#${string}`;
+  readonly estimator?: OrType<
+    | {
+        readonly type: "grpo" | "grpo_passk" | `${string}#${string}`;
+        /**
+         * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr.
+         * GRPO, which recommends not to (arXiv:2503.20783).
+         * Allowed: true or false.
+         * @default true
+         */
+        readonly normByStd?: boolean;
+      }
+    | {
+        readonly type:
+          | "reinforce"
+          | "rloo"
+          | "reinforce_plus_plus"
+          | "reinforce_plus_plus_baseline"
+          | "prpo"
+          | "opo"
+          | "gpg"
+          | "maxrl"
+          | "gae";
+      }
+  >;
   /**
-   * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
-   * estimator}.
+   * Advantage estimators for single roles, which override algorithm.estimator, as {role:
+   * estimator}; an estimator is a name, or a map with type and its options.
    * Allowed: a map of roles to estimators, or a list of role=estimator.
    * @default []
    */
-  readonly estimatorMap?: readonly string[];
+  readonly estimatorByRole?: readonly EstimatorOfRole[];
   /**
    * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip)
    * or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
@@ -1865,30 +1868,114 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?:
-    | "importance_sampling"
-    | "ppo"
-    | "cispo"
-    | "gspo"
-    | "gmpo"
-    | "sapo"
-    | "dro"
-    | "cross_entropy"
-    | `${string}#${string}`;
+  readonly loss?: OrType<
+    | {
+        readonly type: "importance_sampling" | "cross_entropy" | `${string}#${string}`;
+      }
+    | {
+        readonly type: "ppo";
+        /**
+         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
+         * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4
+         * in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+         * Allowed: a number of at least 0 and at most 1, or null.
+         * @default null
+         */
+        readonly epsClip?: number | null;
+        /**
+         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
+         * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip,
+         * and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo
+         * (arXiv:2507.18071).
+         * Allowed: a number of at least 0 and at most 10, or null.
+         * @default null
+         */
+        readonly epsClipHigh?: number | null;
+        /**
+         * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c ·
+         * |A| (arXiv:1912.09729); verl's default is 3. null is off.
+         * Allowed: a number above 1, or null.
+         * @default null
+         */
+        readonly clipRatioC?: number | null;
+      }
+    | {
+        readonly type: "cispo" | "gspo" | "gmpo";
+        /**
+         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
+         * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4
+         * in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+         * Allowed: a number of at least 0 and at most 1, or null.
+         * @default null
+         */
+        readonly epsClip?: number | null;
+        /**
+         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
+         * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip,
+         * and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo
+         * (arXiv:2507.18071).
+         * Allowed: a number of at least 0 and at most 10, or null.
+         * @default null
+         */
+        readonly epsClipHigh?: number | null;
+      }
+    | {
+        readonly type: "sapo";
+        /**
+         * Temperature of the sigmoid gate for tokens with a positive advantage; SAPO's paper
+         * recommends 1 (arXiv:2511.20347).
+         * Allowed: a number above 0.
+         * @default 1
+         */
+        readonly tauPos?: number;
+        /**
+         * Temperature of the sigmoid gate for tokens whose advantage is not positive; SAPO's paper
+         * recommends 1.05 (arXiv:2511.20347).
+         * Allowed: a number above 0.
+         * @default 1.05
+         */
+        readonly tauNeg?: number;
+      }
+    | {
+        readonly type: "dro";
+        /**
+         * Coefficient β of DRO, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per
+         * token (arXiv:2405.19107).
+         * Allowed: a number above 0.
+         * @default 0.05
+         */
+        readonly beta?: number;
+      }
+  >;
   /**
-   * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
+   * Policy losses for single roles, which override algorithm.loss, as {role: loss}; a loss is a
+   * name, or a map with type and its options.
    * Allowed: a map of roles to losses, or a list of role=loss.
    * @default []
    */
-  readonly lossFnMap?: readonly string[];
+  readonly lossByRole?: readonly LossOfRole[];
 }
+
+/** One of several types, each with options of its own, or the type alone for their defaults. */
+type OrType<T extends { readonly type: string }> = T | T["type"];
+
+/** Of {@link OrType} the long form. */
+type WithType<T> = [Extract<T, { readonly type: string }>] extends [never]
+  ? T
+  : Extract<T, { readonly type: string }>;
 
 /** The same options, none of them optional. */
 type Complete<T> = T extends readonly unknown[]
   ? T
   : T extends object
-    ? { readonly [K in keyof T]-?: Complete<T[K]> }
+    ? { readonly [K in keyof T]-?: Complete<WithType<T[K]>> }
     : T;
+
+/** The advantage estimator of one role. */
+export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly role: string };
+
+/** The policy loss of one role. */
+export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {

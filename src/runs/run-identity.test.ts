@@ -65,7 +65,8 @@ describe("options that may change", () => {
     expect([...free]).toEqual(
       expect.arrayContaining([
         "training.learning_rate",
-        "training.lr_schedule",
+        "training.lr_schedule.type",
+        "training.lr_schedule.warmup",
         "training.num_minibatches",
         "training.ppo_epochs",
         "workflow.timeout_s",
@@ -75,7 +76,7 @@ describe("options that may change", () => {
         "local.threads",
         "local.training_memory_mib",
         "tinker_base_url",
-        "verl.url",
+        "verl.launcher.url",
         "verl.timeout_s",
         "dataset.val",
       ]),

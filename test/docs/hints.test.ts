@@ -32,7 +32,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.logprob_temperature",
   ],
   "trainer/check-group-evaluator.ts": ["rollout.n"],
-  "runs/batches.ts": ["data.curriculum", "data.difficulty_key"],
+  "runs/batches.ts": ["data.curriculum.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.tis_mode",
     "algorithm.rollout_correction.rollout_rs",
@@ -49,7 +49,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   ],
   "config/checks/start-warnings.ts": [
     "rollout.n",
-    "algorithm.adv_estimator",
+    "algorithm.estimator",
     "algorithm.kl_beta",
     "algorithm.kl_estimator",
     "algorithm.use_kl_in_reward",
@@ -59,8 +59,12 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
-  "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
-  "tinker-api/rows/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
+  "backends/tinker/backend.ts": [
+    "model.name",
+    "algorithm.loss.eps_clip",
+    "algorithm.loss.eps_clip_high",
+  ],
+  "tinker-api/rows/datums.ts": ["algorithm.aggregation", "algorithm.loss"],
 };
 
 /** Options that messages name in words. */

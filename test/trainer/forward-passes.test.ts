@@ -20,7 +20,7 @@ const everything = {
   "algorithm.kl_ctrl.kl_coef": 0.1,
   "algorithm.rollout_correction.tis_mode": "token",
   // Another loss than the backend's for the only role: the trainer computes it.
-  "algorithm.loss_fn_map": { agent: "cispo" },
+  "algorithm.loss_by_role": { agent: "cispo" },
 };
 
 async function run(set: Readonly<Record<string, unknown>>) {
@@ -107,7 +107,7 @@ it(
           "model.name": "builtin:shop-tiny",
           // Prompts and responses of several lengths, and a loss that the trainer computes.
           "rollout.train": { max_tokens: 24 },
-          "algorithm.loss_fn_map": { agent: "cispo" },
+          "algorithm.loss_by_role": { agent: "cispo" },
           "data.train_batch_size": 2,
           "rollout.n": 4,
           "record.token_rows": tokenRows,

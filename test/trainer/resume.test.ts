@@ -541,7 +541,7 @@ describe("another order of the tasks", () => {
       ).trainer.train();
     const kept = "metadata.difficulty, ";
     await expect(again(() => ({ difficulty: 1 }))).rejects.toThrow(`${kept}are others now`);
-    const byOther = { "data.difficulty_key": "other" };
+    const byOther = { "data.curriculum.difficulty_key": "other" };
     await expect(again(() => ({ other: 1 }), byOther)).rejects.toThrow(`${kept}are no longer`);
     const both = (id: string) => ({ difficulty: hard[id], other: 1 });
     expect(await again(both, byOther)).toMatchObject({ status: "completed", steps: 2 });

@@ -468,7 +468,7 @@ describe("a run that learns nothing", () => {
       evaluator: () => true,
       set: {
         "algorithm.filter_uniform_groups": false,
-        algorithm: { lossFn: ({ logprob }: { logprob: number }) => 0.1 * logprob ** 2 },
+        algorithm: { loss: ({ logprob }: { logprob: number }) => 0.1 * logprob ** 2 },
         "trainer.total_batches": 2,
       },
       onEvent: (event) => progress.onEvent(event),

@@ -71,7 +71,7 @@ describe("options that verl has, too", () => {
   });
 
   it.each([
-    ["algorithm.adv_estimator=gae", /adv_estimator does nothing here/],
+    ["algorithm.estimator=gae", /adv_estimator does nothing here/],
     ["trainer.save_freq=5", /save_freq does nothing here/],
     ["+actor_rollout_ref.actor.policy_loss.loss_mode=gspo", /loss_mode does nothing here/],
     ["actor_rollout_ref.actor.use_kl_loss=true", /use_kl_loss does nothing here/],
@@ -94,7 +94,7 @@ describe("options that verl has, too", () => {
   });
 
   it("need an address and a token to attach", () => {
-    const overrides = ["model.name=m", "verl.launcher=attach", "verl.url=http://head:9000"];
+    const overrides = ["model.name=m", "verl.launcher=attach", "verl.launcher.url=http://head:9000"];
     const { config } = loadConfig({ overrides });
     expect(() => verlOptionsOf(config, {})).toThrow(/requires AGENT_TRAINER_BRIDGE_TOKEN/);
     const { attach } = verlOptionsOf(config, { AGENT_TRAINER_BRIDGE_TOKEN: "secret" });

@@ -12,9 +12,9 @@ export interface FireworksLoss {
 export function fireworksLoss(loss: LossSpec): FireworksLoss {
   const { name, epsClip, epsClipHigh, dualClip = null, entropyCoef = 0 } = loss;
   if (!capabilityMatrix.fireworks.losses.includes(name))
-    throw refused("algorithm.loss_fn", name, ({ losses }) => losses.includes(name));
+    throw refused("algorithm.loss", name, ({ losses }) => losses.includes(name));
   if (dualClip !== null)
-    throw refused("algorithm.clip_ratio_c", dualClip, (row) => row.dualClip === true);
+    throw refused("algorithm.loss.clip_ratio_c", dualClip, (row) => row.dualClip === true);
   if (entropyCoef !== 0)
     throw refused("algorithm.entropy_coef", entropyCoef, (row) => row.entropyBonus === true);
   // The service's thresholds are bounds of the ratio; ours are distances from 1.

@@ -13,9 +13,13 @@ export function tinkerLoss(loss: LossSpec): TinkerLoss {
   const { name } = loss;
   const known = capabilityMatrix.tinker.losses;
   if (!known.includes(name))
-    throw refused("algorithm.loss_fn", name, ({ losses }) => losses.includes(name));
+    throw refused("algorithm.loss", name, ({ losses }) => losses.includes(name));
   if (loss.dualClip !== undefined && loss.dualClip !== null)
-    throw refused("algorithm.clip_ratio_c", loss.dualClip, ({ dualClip }) => dualClip === true);
+    throw refused(
+      "algorithm.loss.clip_ratio_c",
+      loss.dualClip,
+      ({ dualClip }) => dualClip === true,
+    );
   if ((loss.entropyCoef ?? 0) !== 0)
     throw refused(
       "algorithm.entropy_coef",

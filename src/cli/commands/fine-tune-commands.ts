@@ -20,7 +20,7 @@ Options are those of model, fine_tuning, training, trainer, data.train_batch_siz
 const dpoHelp = `
 Examples:
   $ agent-trainer dpo shop.yaml --train pairs.jsonl
-  $ agent-trainer dpo shop.yaml --from-run runs/shop fine_tuning.beta=0.2
+  $ agent-trainer dpo shop.yaml --from-run runs/shop fine_tuning.loss.beta=0.2
   $ agent-trainer dpo shop.yaml --train pairs.jsonl --preview 1
 
 Each row is a pair: {"prompt": [...], "chosen": [...], "rejected": [...]}, or OpenAI's

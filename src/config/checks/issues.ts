@@ -4,7 +4,7 @@ import { nearestName } from "../../util/nearest-name.ts";
 import { defined } from "../../util/defined.ts";
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
 import { shortKeys } from "../compat/keys/rllm-keys.ts";
-import type { ConfigField } from "../fields.ts";
+import { type ConfigField, notOfType } from "../fields.ts";
 import { retiredOptions } from "../retired-options.ts";
 import type { SchemaIssue } from "../schema.ts";
 
@@ -52,13 +52,28 @@ function nearestOf(key: string, known: readonly string[]): string | undefined {
   return known.find((other) => leafName(other) === near) ?? nearestName(name, known);
 }
 
+/** The type that an option has by default. */
+const typeOf = (option: string, fields: readonly ConfigField[]): unknown =>
+  fields.find(({ key }) => key === `${option}.type`)?.default;
+
 /** An unknown map is reported by its leaves, so that each can be given its nearest name. */
 function unknownLeaves(key: string, value: unknown): { key: string; value: unknown }[] {
   if (!isTree(value) || Object.keys(value).length === 0) return [{ key, value }];
   return Object.entries(value).flatMap(([name, child]) => unknownLeaves(`${key}.${name}`, child));
 }
 
-function unknownKey(key: string, value: unknown, fields: readonly ConfigField[]): ConfigIssue {
+function unknownKey(
+  key: string,
+  value: unknown,
+  { tree }: Given,
+  fields: readonly ConfigField[],
+): ConfigIssue {
+  const ofOtherType = fields.find((field) => field.key === key);
+  if (ofOtherType?.variant !== undefined) {
+    const { of } = ofOtherType.variant;
+    const type = lookUp(tree, `${of}.type`.split(".")) ?? typeOf(of, fields);
+    return { key, value, message: `${notOfType(ofOtherType, type)}.` };
+  }
   const retired = retiredOptions.get(toSnake(key));
   if (retired !== undefined)
     return { key, value, message: `There is no option ${key} any longer. ${retired}` };
@@ -171,7 +186,7 @@ export function describeIssues(
       for (const name of issue.keys ?? []) {
         const start = path === "" ? name : `${path}.${name}`;
         for (const leaf of unknownLeaves(start, lookUp(given.tree, [...issue.path, name]))) {
-          issues.set(leaf.key, unknownKey(leaf.key, leaf.value, fields));
+          issues.set(leaf.key, unknownKey(leaf.key, leaf.value, given, fields));
         }
       }
     } else {

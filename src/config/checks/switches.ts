@@ -4,10 +4,9 @@
  */
 import { isCustomName } from "../../algorithms/catalog.ts";
 import type { Tree } from "../camel-keys.ts";
-import { type ConfigField, configFields } from "../fields.ts";
+import { type ConfigField, configFields, optionValue } from "../fields.ts";
 import { configTree } from "../parse.ts";
-import { namesByRole } from "../role-map.ts";
-import type { Requirement } from "../schema/option-meta.ts";
+import { customFunction, type Requirement } from "../schema/option-meta.ts";
 import type { TrainConfig } from "../train-config.ts";
 import { valueAt } from "../tree.ts";
 
@@ -19,16 +18,13 @@ export interface IdleOption {
   readonly lacks: Requirement;
 }
 
-/** Represents any custom function. */
-const customFunction = "path#export";
-
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 function valuesOf(option: string, tree: Tree): readonly unknown[] {
   const { byRole } = configFields().find(({ key }) => key === option) ?? {};
-  const names = byRole === undefined ? [] : (valueAt(tree, byRole) as readonly string[]);
+  const roles = byRole === undefined ? [] : (valueAt(tree, byRole) as readonly { type: string }[]);
   // Those of single roles count in addition to the option itself.
-  return [valueAt(tree, option), ...namesByRole(names).values()];
+  return [valueAt(tree, option), ...roles.map(({ type }) => type)];
 }
 
 function isMet(requirement: Requirement, tree: Tree, hasValidation: boolean): boolean {
@@ -56,9 +52,10 @@ function isOfAnotherBackend(key: string, { backend }: TrainConfig): boolean {
   return key.startsWith("verl.") && backend !== "verl";
 }
 
-function isSet({ key, default: standard, inherits, ofModel }: ConfigField, tree: Tree): boolean {
+function isSet(field: ConfigField, tree: Tree): boolean {
+  const { default: standard, inherits, ofModel } = field;
   const usual = inherits === undefined ? (ofModel?.plain ?? standard) : valueAt(tree, inherits);
-  return !same(valueAt(tree, key), usual);
+  return !same(optionValue(tree, field), usual);
 }
 
 /**

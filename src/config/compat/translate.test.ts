@@ -99,7 +99,7 @@ describe("a file of rLLM", () => {
     });
     expect(config.trainer).toMatchObject({ maxFailedFraction: 0, totalEpochs: 10, testFreq: 5 });
     expect(config.algorithm.filterUniformGroups).toBe(false);
-    expect(config.algorithm.lossFn).toBe("ppo");
+    expect(config.algorithm.loss.type).toBe("ppo");
     // Of what has no effect here, all has its default.
     expect(warnings.filter((text) => !text.includes("it needs"))).toEqual([]);
     expect(config.tracking).toMatchObject({ project: "rllm-training", trackers: [] });
@@ -132,14 +132,11 @@ describe("verl's names", () => {
       trainer: { nnodes: 2, n_gpus_per_node: 4 },
     });
     expect(algorithm).toMatchObject({
-      epsClip: 0.1,
-      epsClipHigh: 0.28,
-      clipRatioC: 3,
+      loss: { type: "ppo", epsClip: 0.1, epsClipHigh: 0.28, clipRatioC: 3 },
       klBeta: 0.01,
       klEstimator: "k3",
       entropyCoef: 0.001,
-      lossAggMode: "seq-mean-token-mean",
-      lossFn: "ppo",
+      aggregation: { type: "seq-mean-token-mean" },
     });
     expect(training).toMatchObject({ learningRate: 1e-6, warmupSteps: 0, weightDecay: 0.1 });
     expect(rollout).toMatchObject({
@@ -174,7 +171,7 @@ describe("the names of the page that this package follows", () => {
     );
     expect(config.trainer).toMatchObject({ totalEpochs: 3, saveFreq: 7, testFreq: 2 });
     expect(config.training.learningRate).toBe(2e-5);
-    expect(config.algorithm.advEstimator).toBe("rloo");
+    expect(config.algorithm.estimator).toEqual({ type: "rloo" });
     expect(config.rollout.n).toBe(6);
   });
   it("are checked as the options are, and messages say both names", () => {

@@ -15,6 +15,7 @@ import {
   type Renamed,
   unset,
 } from "./keys/key-kinds.ts";
+import { settleTypes } from "./settle-types.ts";
 import { verlOwn } from "./keys/verl-actor-keys.ts";
 
 /** A value as it was written. */
@@ -68,10 +69,14 @@ export function targetsOf(path: string, known: Names): readonly string[] {
   return [entry.to].flat();
 }
 
+const hasKeysBelow = (name: string): boolean =>
+  compatKeys.some(({ from }) => from.startsWith(`${name}.`));
+
 /** Whether a map at this key is one value, and not a section. */
 export function isWholeValue(path: string, known: Names): boolean {
   const name = plainKey(path);
-  return known.has(name) && !sections.some(({ from }) => from.startsWith(`${name}.`));
+  const isOption = targetsOf(name, known).every((target) => known.has(target));
+  return isOption && !hasKeysBelow(name);
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -231,12 +236,16 @@ export function translate(written: readonly Written[], fields: Fields): Translat
   const inOrder = [...written].sort((a, b) => a.layer - b.layer);
   const backend = inOrder.findLast(({ path }) => plainKey(path) === "backend")?.value;
   const name = compatValues["backend"]?.(backend);
-  const translator = new Translator(fields, typeof name === "string" ? name : "local");
+  const chosen = typeof name === "string" ? name : "local";
+  const translator = new Translator(fields, chosen);
   const isLast = (one: Written): boolean => translator.isLast(one);
   for (const one of inOrder) if (!isLast(one)) translator.read(one);
   for (const one of inOrder) if (isLast(one)) translator.read(one);
   const { tree, origins, problems, idle } = translator;
-  if (problems.length === 0) return { tree, origins, warnings: idleNotice(idle) };
+  const ofOtherTypes = settleTypes(tree, origins, fields, chosen);
+  if (problems.length === 0) {
+    return { tree, origins, warnings: [...idleNotice(idle), ...ofOtherTypes] };
+  }
   throw new ConfigError({
     message:
       problems.length === 1

@@ -3,7 +3,7 @@
  * are resolved, and keys of other trainers are translated. Records where each value came from.
  */
 import { isTree, type Tree } from "../camel-keys.ts";
-import { configFields } from "../fields.ts";
+import { configFields, typeFields } from "../fields.ts";
 import { interpolate } from "../compat/interpolation.ts";
 import {
   type Fields,
@@ -14,6 +14,7 @@ import {
   translate,
   type Written,
 } from "../compat/translate.ts";
+import { compatValues } from "../compat/compat-keys.ts";
 import { deleteAt, leaves, setAt, valueAt } from "../tree.ts";
 
 /** The kind of layer that a value came from. */
@@ -62,16 +63,39 @@ export function resolveLayers(
   const known: Fields = new Map(configFields().map((field) => [field.key, field]));
   const merged: Tree = {};
   const owners = new Map<string, Owner>();
+  const types = new Map([...typeFields()].map(([key, field]) => [key, field.default]));
+  /** Another type begins with its own defaults: what earlier layers said of the former one is dropped. */
+  const chooseType = (key: string, value: unknown, source: number): void => {
+    const option = key.replace(/\.type$/u, "");
+    const type = compatValues[key]?.(value) ?? value;
+    if (option === key || !types.has(option) || value === null || types.get(option) === type)
+      return;
+    types.set(option, type);
+    for (const [name, owner] of owners) {
+      if (!name.startsWith(`${option}.`) || owner.source >= source) continue;
+      deleteAt(merged, name);
+      owners.delete(name);
+    }
+  };
   for (const [layer, { source: kind, tree, removed = [] }] of layers.entries()) {
     const source = kind === "file" ? layer : commandLine;
-    for (const [path, value] of leaves(tree, (key) => isWholeValue(key, known))) {
+    for (const [written, value] of leaves(tree, (key) => isWholeValue(key, known))) {
       if (value === missing) continue;
+      // `loss: ppo` is short for `loss: { type: ppo }`.
+      const path = types.has(plainKey(written)) ? `${written}.type` : written;
       const key = plainKey(path);
+      for (const target of targetsOf(key, known)) chooseType(target, value, source);
       if (!isTree(value)) deleteAt(merged, key);
       setAt(merged, key, value);
       owners.set(key, { path, layer, source });
     }
-    for (const key of removed.map(plainKey)) remove(merged, owners, key, known);
+    for (const key of removed.map(plainKey)) {
+      remove(merged, owners, key, known);
+      for (const [option, field] of typeFields()) {
+        if (targetsOf(key, known).some((name) => `${field.key}.`.startsWith(`${name}.`)))
+          types.set(option, field.default);
+      }
+    }
   }
   const references = interpolate(merged, {
     env,

@@ -29,20 +29,45 @@ const internal = new Set([
   "setWith",
   "backend",
   "exampleValues",
+  "ofModel",
+  "variants",
 ]);
+
+/** The values of an option, without what only this package reads. */
+function plain(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(plain);
+  if (!isTree(node)) return node;
+  const own = Object.entries(node).filter(([key]) => !internal.has(key));
+  return Object.fromEntries(
+    own.map(([key, value]) => [
+      key,
+      key === "properties" && isTree(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
+        : plain(value),
+    ]),
+  );
+}
 
 function withReference(node: Tree): Tree {
   const rest: Tree = {};
   const values: Tree = {};
-  for (const [key, value] of Object.entries(node)) {
+  for (const [key, value] of Object.entries(plain(node) as Tree)) {
     if (about.has(key)) rest[key] = value;
-    else if (!internal.has(key)) values[key] = value;
+    else values[key] = value;
   }
   const choices = Array.isArray(values["anyOf"]) ? (values["anyOf"] as unknown[]) : [values];
   return { ...rest, anyOf: [...choices, reference] };
 }
 
+/** An option with types, or the type alone; files are composed, so that a type may be in another one. */
+function withTypes({ anyOf, variants: _, ...node }: Tree): Tree {
+  const shapes = (anyOf as Tree[]).map((shape) => ({ ...loosened(shape), required: [] }));
+  const types = (anyOf as Tree[]).map(({ properties }) => plain((properties as Tree)["type"]));
+  return { ...(plain(node) as Tree), anyOf: [...types, ...shapes, reference] };
+}
+
 function loosened(node: Tree): Tree {
+  if (node["variants"] !== undefined) return withTypes(node);
   const { properties, required: _, ...rest } = node;
   if (!isTree(properties)) return withReference(node);
   return {

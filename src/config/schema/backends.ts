@@ -3,6 +3,7 @@ import { z } from "zod";
 import { precisionOptions } from "../../core/precision.ts";
 import { integer, nonEmptyString, type Section, tokenCount, atOnce, mebibytes } from "./kinds.ts";
 import { free, freeAndNeeds } from "./option-meta.ts";
+import { oneOf } from "./variants.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 
 export const localOptions: Section<"local"> = z
@@ -226,6 +227,24 @@ const verlConfig = () =>
       "Options that are passed on to verl unchanged: a tree under verl.config, as verl.config.actor_rollout_ref..., or a list of Hydra overrides, key=value.",
     );
 
+const remote = {
+  url: nonEmptyString()
+    .nullable()
+    .default(null)
+    .describe(
+      "URL of the bridge for attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for job, where null is http://127.0.0.1:8265.",
+    ),
+};
+
+const apart = {
+  gpus_per_node: atOnce(1)
+    .nullable()
+    .default(null)
+    .describe("GPUs that sample, on each machine that does; null is verl.gpus_per_node.")
+    .meta(free),
+  nodes: atOnce(1).default(1).describe("Machines that sample, or parts of machines.").meta(free),
+};
+
 export const verlOptions: Section<"verl"> = z
   .strictObject({
     python: nonEmptyString()
@@ -235,20 +254,11 @@ export const verlOptions: Section<"verl"> = z
         "Python interpreter that has verl installed; null is the one that `agent-trainer verl setup` made, else python3.",
       )
       .meta(free),
-    launcher: z
-      .enum(["process", "job", "attach"])
-      .default("process")
-      .describe(
+    launcher: oneOf({ process: {}, job: remote, attach: remote }, "process", {
+      description:
         "How the bridge to verl starts: process is a child process, job a Ray job, attach connects to one that already runs.",
-      )
-      .meta(free),
-    url: nonEmptyString()
-      .nullable()
-      .default(null)
-      .describe(
-        "URL of the bridge for verl.launcher=attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for verl.launcher=job; null is http://127.0.0.1:8265.",
-      )
-      .meta(freeAndNeeds({ option: "verl.launcher", is: ["job", "attach"] })),
+      ...free,
+    }),
     ray_address: nonEmptyString()
       .nullable()
       .default(null)
@@ -258,23 +268,10 @@ export const verlOptions: Section<"verl"> = z
       .meta(free),
     gpus_per_node: atOnce(1).default(8).describe("GPUs of each machine that trains with verl."),
     nodes: atOnce(1).default(1).describe("Machines that train with verl."),
-    placement: z
-      .enum(["colocated", "disaggregated"])
-      .default("colocated")
-      .describe(
+    placement: oneOf({ colocated: {}, disaggregated: apart }, "colocated", {
+      description:
         "Placement of verl's inference servers: colocated shares the GPUs with training, and servers sleep during updates; disaggregated gives them separate GPUs.",
-      ),
-    inference_gpus_per_node: atOnce(1)
-      .nullable()
-      .default(null)
-      .describe(
-        "GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is verl.gpus_per_node.",
-      )
-      .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
-    inference_nodes: atOnce(1)
-      .default(1)
-      .describe("Machines that sample, or parts of machines, for verl.placement=disaggregated.")
-      .meta(freeAndNeeds({ option: "verl.placement", is: ["disaggregated"] })),
+    }),
     inference: nonEmptyString()
       .default("vllm")
       .describe("Inference server of verl: vllm, sglang, or another that verl supports."),

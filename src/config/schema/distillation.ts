@@ -45,7 +45,7 @@ export const distillationOptions: Section<"distillation"> = z
       .boolean()
       .default(false)
       .describe(
-        "Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.",
+        "Add the teacher's advantages to those of algorithm.estimator; false replaces them.",
       )
       .meta(needs(hasTeacher)),
     timeout_s: integer(1, 2_147_483)

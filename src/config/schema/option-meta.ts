@@ -94,4 +94,7 @@ export const needsBackend = (need: BackendNeed, values?: readonly unknown[] | "a
   backend: values === undefined ? { need } : { need, values },
 });
 
+/** Stands for any custom function in a list of names. */
+export const customFunction = "path#export";
+
 export const validationData: Requirement = { data: "validation" };

@@ -51,7 +51,7 @@ export interface FineTunePlan {
 export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): void {
   checkCapabilities(config, backend, isRead);
   const { loss, val, valFraction } = config.fineTuning;
-  const needed = loss === "sft" ? "cross_entropy" : "importance_sampling";
+  const needed = loss.type === "sft" ? "cross_entropy" : "importance_sampling";
   const refuse = (option: string, value: unknown, others: readonly string[]): never => {
     throw new UnsupportedOptionError(option, value, backend.name, others);
   };
@@ -59,13 +59,13 @@ export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): 
   if (!losses.includes(needed)) {
     refuse(
       "fine_tuning.loss",
-      loss,
+      loss.type,
       backendsThat((row) => row.losses.includes(needed)),
     );
   }
   const withForward = backendsThat((row) => row.forward);
   if (forward) return;
-  if (loss === "dpo") refuse("fine_tuning.loss", loss, withForward);
+  if (loss.type === "dpo") refuse("fine_tuning.loss", loss.type, withForward);
   if (val !== null) refuse("fine_tuning.val", val, withForward);
   if (valFraction > 0) refuse("fine_tuning.val_fraction", valFraction, withForward);
 }
@@ -119,11 +119,11 @@ async function objectiveOf(
   { config, backend, signal }: FineTunePlan,
   { train, val }: LoadedExamples,
 ): Promise<Objective> {
-  const { loss, beta } = config.fineTuning;
+  const { loss } = config.fineTuning;
   const batchSize = config.data.trainBatchSize;
-  if (loss === "sft") return crossEntropy(backend, batchSize, signal);
+  if (loss.type === "sft") return crossEntropy(backend, batchSize, signal);
   const reference = await referenceOf(backend, [...train, ...val], batchSize, signal);
-  return preference(backend, { beta, reference, batchSize, signal });
+  return preference(backend, { beta: loss.beta, reference, batchSize, signal });
 }
 
 function announce(

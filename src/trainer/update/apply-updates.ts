@@ -97,7 +97,9 @@ export async function applyUpdates(
       }
       if (!(error instanceof NumericsError)) throw error;
       if (done.length === 0) guard.unchanged();
-      if (guards.onNonFinite === "raise" || skippedInARow >= guards.maxSkippedUpdates) throw error;
+      const { onNonFinite } = guards;
+      const mostSkipped = onNonFinite.type === "skip" ? onNonFinite.maxUpdates : 0;
+      if (skippedInARow >= mostSkipped) throw error;
       skipped++;
       skippedInARow++;
       emit(step, { type: "warning", message: `An update was skipped: ${error.message}` });

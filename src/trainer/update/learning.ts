@@ -6,7 +6,6 @@ import { lossNames } from "../../core/loss/loss.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { isFailed, isOverflowed } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { unusedMetrics } from "./unused.ts";
@@ -57,8 +56,8 @@ const areZero = (rows: readonly TrainingRow[]): boolean =>
   rows.every(({ advantages }) => advantages.every((value) => value === 0));
 
 const lossesOf = ({ algorithm }: TrainConfig): string[] => [
-  algorithm.lossFn,
-  ...namesByRole(algorithm.lossFnMap).values(),
+  algorithm.loss.type,
+  ...algorithm.lossByRole.map(({ type }) => type),
 ];
 
 /** The loss has no terms but advantages, and they are all 0. */

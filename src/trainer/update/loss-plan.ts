@@ -3,15 +3,15 @@
  * for all roles; otherwise the trainer, from the backend's log-probabilities, and the backend
  * receives the gradients.
  */
+import { isDeepStrictEqual } from "node:util";
 import { isCustomName } from "../../algorithms/catalog.ts";
 import { rowLossOf } from "../../core/loss/row-losses.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
 import type { RowLoss } from "../../core/loss/row-loss.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { lossNames, type LossName, type LossSpec } from "../../core/loss/loss.ts";
+import { lossNames, type LossSpec } from "../../core/loss/loss.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { namesByRole } from "../../config/role-map.ts";
 import type { CustomLosses } from "../custom-algorithms.ts";
 import { lossOf } from "./update-spec.ts";
 
@@ -32,11 +32,12 @@ export function isBackendLoss(
   { algorithm }: Pick<TrainConfig, "algorithm">,
   { losses, dualClip }: BackendCapabilities,
 ): boolean {
-  const { lossFn, lossFnMap, clipRatioC } = algorithm;
+  const { loss, lossByRole } = algorithm;
+  const hasDualClip = "clipRatioC" in loss && loss.clipRatioC !== null;
   return (
-    [...namesByRole(lossFnMap).values()].every((name) => name === lossFn) &&
-    (losses as readonly string[]).includes(lossFn) &&
-    (clipRatioC === null || dualClip === true)
+    lossByRole.every(({ role: _, ...own }) => isDeepStrictEqual(own, loss)) &&
+    (losses as readonly string[]).includes(loss.type) &&
+    (!hasDualClip || dualClip === true)
   );
 }
 
@@ -47,19 +48,18 @@ export function planLoss(
 ): LossPlan {
   const spec = lossOf(config);
   if (isBackendLoss(config, capabilities)) return { spec, byRole: null };
-  const find = (name: string): RowLoss => {
+  const find = (loss: TrainConfig["algorithm"]["loss"]): RowLoss => {
+    const name = loss.type;
     const given = custom.get(name);
     if (given !== undefined) return toRowLoss(given);
-    if (!isCustomName(name)) return rowLossOf(name as LossName, lossOf(config, name));
+    if (!isCustomName(name)) return rowLossOf(name, lossOf(config, loss));
     throw new ConfigError({
       message: `The options name the loss ${name}, but no function came with it.`,
-      hint: `Pass the function itself as config.algorithm.lossFn, or one of ${lossNames.join(", ")}.`,
+      hint: `Pass the function itself as config.algorithm.loss, or one of ${lossNames.join(", ")}.`,
       fields: { name },
     });
   };
-  const usual = find(config.algorithm.lossFn);
-  const ofRoles = new Map(
-    [...namesByRole(config.algorithm.lossFnMap)].map(([role, name]) => [role, find(name)]),
-  );
+  const usual = find(config.algorithm.loss);
+  const ofRoles = new Map(config.algorithm.lossByRole.map((loss) => [loss.role, find(loss)]));
   return { spec, byRole: (role) => ofRoles.get(role) ?? usual };
 }

@@ -5,7 +5,6 @@
 import type { RowsOptions } from "../../algorithms/rows/rows.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { correctRows } from "./correct-rows.ts";
 import { distillRows } from "./distillation.ts";
@@ -46,12 +45,12 @@ function warnOfRoles({ config, emit }: RowsContext, step: number, { groups }: St
   if (groups.length === 0 || warned.has(config)) return;
   warned.add(config);
   const roles = [...new Set(groups.map(({ name }) => name))];
-  const { estimatorMap, lossFnMap } = config.algorithm;
+  const { estimatorByRole, lossByRole } = config.algorithm;
   for (const [option, map] of [
-    ["estimator_map", estimatorMap],
-    ["loss_fn_map", lossFnMap],
+    ["estimator_by_role", estimatorByRole],
+    ["loss_by_role", lossByRole],
   ] as const) {
-    for (const role of namesByRole(map).keys()) {
+    for (const { role } of map) {
       if (roles.includes(role)) continue;
       const nearest = nearestName(role, roles);
       const guess = nearest === undefined ? "" : ` Is it ${nearest}?`;

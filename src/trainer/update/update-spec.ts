@@ -9,20 +9,36 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import type { LoopContext } from "../loop-context.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
 
-/** The loss as configured. @param name of a role's own loss. @default `algorithm.loss_fn` */
-export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.lossFn): LossSpec {
-  const usual = defaultClipOf(name);
+type LossOptions = TrainConfig["algorithm"]["loss"];
+
+/** The numbers of the loss, where it has any. */
+function numbersOf(loss: LossOptions): Partial<LossSpec> {
+  if (loss.type === "dro") return { droBeta: loss.beta };
+  if (loss.type === "sapo") return { sapoTauPositive: loss.tauPos, sapoTauNegative: loss.tauNeg };
+  if (!("epsClip" in loss)) return {};
+  const usual = defaultClipOf(loss.type);
+  const { epsClip, epsClipHigh } = loss;
+  return {
+    epsClip: epsClip ?? usual.low,
+    epsClipHigh: epsClipHigh ?? epsClip ?? usual.high,
+    ...("clipRatioC" in loss && loss.clipRatioC !== null ? { dualClip: loss.clipRatioC } : {}),
+  };
+}
+
+/** The loss as configured. @param loss a role's own. @default `algorithm.loss` */
+export function lossOf({ algorithm }: TrainConfig, loss: LossOptions = algorithm.loss): LossSpec {
+  const usual = defaultClipOf(loss.type);
+  const { aggregation } = algorithm;
   return {
     // Another name has passed the backend's own capabilities.
-    name: name as LossName,
-    epsClip: algorithm.epsClip ?? usual.low,
-    epsClipHigh: algorithm.epsClipHigh ?? algorithm.epsClip ?? usual.high,
-    aggregation: algorithm.lossAggMode,
-    ...(algorithm.lossScaleFactor === null ? {} : { aggregationLength: algorithm.lossScaleFactor }),
-    droBeta: algorithm.droBeta,
-    sapoTauPositive: algorithm.sapoTauPos,
-    sapoTauNegative: algorithm.sapoTauNeg,
-    ...(algorithm.clipRatioC === null ? {} : { dualClip: algorithm.clipRatioC }),
+    name: loss.type as LossName,
+    epsClip: usual.low,
+    epsClipHigh: usual.high,
+    ...numbersOf(loss),
+    aggregation: aggregation.type,
+    ...("length" in aggregation && aggregation.length !== null
+      ? { aggregationLength: aggregation.length }
+      : {}),
     ...(algorithm.klBeta === 0
       ? {}
       : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
@@ -36,13 +52,14 @@ export function optimOf(
   step: number,
 ): OptimSpec {
   const { training } = context.config;
+  const { lrSchedule } = training;
   const learningRate = learningRateAt(
     {
-      name: training.lrSchedule,
+      name: lrSchedule.type,
       learningRate: training.learningRate,
-      warmupSteps: warmupOf(training.warmupSteps, training.warmupStepsRatio, context.totalSteps),
+      warmupSteps: warmupOf(lrSchedule.warmup, context.totalSteps),
       totalSteps: context.totalSteps,
-      minRatio: training.minLrRatio,
+      ...("minRatio" in lrSchedule ? { minRatio: lrSchedule.minRatio } : {}),
     },
     step,
   );

@@ -256,7 +256,7 @@ describe("an estimate", () => {
   it.each([
     {},
     { "training.num_minibatches": 2 },
-    { "training.ppo_epochs": 2, "algorithm.loss_fn_map": {} },
+    { "training.ppo_epochs": 2, "algorithm.loss_by_role": {} },
     { "algorithm.use_kl_in_reward": false, "algorithm.kl_beta": 0.1 },
     { "algorithm.use_kl_in_reward": false, "training.ppo_epochs": 3 },
     { "algorithm.rollout_correction.tis_mode": null },
@@ -271,7 +271,7 @@ describe("an estimate", () => {
       "algorithm.rollout_correction.tis_mode": "token",
       "algorithm.filter_uniform_groups": false,
       // Another loss than the backend's for the only role: the trainer computes it.
-      "algorithm.loss_fn_map": { agent: "cispo" },
+      "algorithm.loss_by_role": { agent: "cispo" },
       "algorithm.kl_estimator": "k3",
       "trainer.total_batches": 3,
       ...more,

@@ -15,7 +15,7 @@ async function rowsWith(
   forward?: Forward,
 ): Promise<{ rows: readonly TrainingRow[]; metrics: Readonly<Record<string, number>> }> {
   const { config } = loadConfig({
-    overrides: ["model.name=m", "algorithm.norm_adv_by_std_in_grpo=false", ...overrides],
+    overrides: ["model.name=m", "algorithm.estimator.norm_by_std=false", ...overrides],
   });
   const episodes = shapes.map(episode);
   const tasks = [...new Set(episodes.map(({ task }) => task.id))];
@@ -145,7 +145,7 @@ describe("algorithm.filter_uniform_groups", () => {
   ])("leaves groups out of the rows, not out of the numbers of %s", async (estimator, value) => {
     const run = (...more: readonly string[]) =>
       rowsWith(
-        [`algorithm.adv_estimator=${estimator}`, "algorithm.norm_adv_by_std_in_grpo=true", ...more],
+        [`algorithm.estimator=${estimator}`, "algorithm.estimator.norm_by_std=true", ...more],
         shapes,
       );
     const all = await run("algorithm.filter_uniform_groups=false");
@@ -167,7 +167,7 @@ describe("algorithm.filter_uniform_groups", () => {
     const list = Object.entries({ a: [1, 0, 0.5], b: [2, 1], c: [0] }).flatMap(([task, rewards]) =>
       rewards.map((reward): EpisodeShape => ({ task, reward })),
     );
-    const { rows } = await rowsWith(["algorithm.adv_estimator=gpg"], list);
+    const { rows } = await rowsWith(["algorithm.estimator=gpg"], list);
     expect(rows.map((row) => sampled(row)[0])).toEqual([0.75, -0.75, 0, 0.75, -0.75]);
   });
 });

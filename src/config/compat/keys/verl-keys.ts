@@ -138,7 +138,7 @@ const algorithmKeys: readonly CompatKey[] = [
   {
     from: "algorithm.rollout_correction.loss_type",
     only: ["ppo_clip", null],
-    why: "use algorithm.loss_fn to choose the loss",
+    why: "use algorithm.loss to choose the loss",
   },
 ];
 
