@@ -1,6 +1,11 @@
 /** An agent in an environment, as in a game: observations in, actions out, a reward for each step. */
-import { AgentTrainer, type ModelOutput, type WireMessage } from "agent-trainer";
-import type { Agent, Environment } from "agent-trainer/workflows";
+import {
+  type Agent,
+  AgentTrainer,
+  type Environment,
+  type ModelOutput,
+  type WireMessage,
+} from "agent-trainer";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 interface Action {

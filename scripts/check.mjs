@@ -1,68 +1,99 @@
 /**
- * What `npm test` and CI run, in order, each step to its end even when an earlier one failed. Tests
- * print a line per file, with how many are done; one that fails is not tried again. The last line adds
- * everything up: N passed, N failed, N skipped.
+ * What `npm test` and CI run: static checks, one after the other, beside the tests. Each runs to its
+ * end even when an earlier one failed, and nothing is tried again. Tests print a line per file, a
+ * static check what it found when it ends. The last line adds everything up: N passed, N failed,
+ * N skipped.
  *
- *   node scripts/check.mjs [--only STEP]
+ *   node scripts/check.mjs [--changed] [--only NAME]
+ *
+ * --changed runs the unit tests that a change since the last commit affects.
  */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
+const { values: flags } = parseArgs({
+  options: { changed: { type: "boolean", default: false }, only: { type: "string" } },
+});
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const scratch = mkdtempSync(join(tmpdir(), "agent-trainer-check-"));
-const only = process.argv.includes("--only")
-  ? process.argv[process.argv.indexOf("--only") + 1]
-  : undefined;
+const countsFile = join(scratch, "counts.json");
 
-/** Steps that end in a count of tests write it to a file; the others count as one test each. */
-const steps = [
+const isWanted = ({ name }) => flags.only === undefined || flags.only === name;
+const staticChecks = [
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "lint", command: ["oxlint", "--deny-warnings"] },
   { name: "types", command: ["tsc", "--noEmit", "-p", "tsconfig.json"] },
   { name: "types of the page", command: ["tsc", "--noEmit", "-p", "src/view/app"] },
-  { name: "publint", command: ["publint", "--strict"] },
-  { name: "tests", command: ["vitest", "run"], counts: true },
-].filter(({ name }) => only === undefined || only === name);
+  ...(flags.changed ? [] : [{ name: "publint", command: ["publint", "--strict"] }]),
+].filter(isWanted);
+const affected = ["--project", "unit", "--changed", "--passWithNoTests"];
+const tests = { name: "tests", command: ["vitest", "run", ...(flags.changed ? affected : [])] };
 
-const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
 const begun = Date.now();
-const total = { passed: 0, failed: 0, skipped: 0 };
-const failures = [];
-const countsFile = join(scratch, "counts.json");
-const runCommand = (command) =>
-  spawnSync("npx", ["--no-install", ...command], {
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
+
+/** Ends with the exit status and, with `isQuiet`, what was printed. */
+function run(command, isQuiet) {
+  const child = spawn("npx", ["--no-install", ...command], {
     cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: isQuiet ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
     env: { ...process.env, TEST_COUNTS_FILE: countsFile },
     shell: process.platform === "win32",
-  }).status;
-const readCounts = () => JSON.parse(readFileSync(countsFile, "utf8"));
-
-for (const [index, { name, command, counts }] of steps.entries()) {
-  const started = Date.now();
-  console.log(`\n== ${index + 1}/${steps.length} ${name}: ${command.join(" ")}`);
-  const status = runCommand(command);
-  const result = { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 };
-  if (counts) {
-    try {
-      Object.assign(result, readCounts());
-      // A crash outside of any test must not pass unseen.
-      if (status !== 0) result.failed = Math.max(result.failed, 1);
-    } catch {
-      result.passed = 0;
-      result.failed = 1;
-    }
-  }
-  for (const key of Object.keys(total)) total[key] += result[key];
-  if (result.failed > 0) failures.push(name);
-  console.log(
-    `== ${name}: ${result.failed > 0 ? "FAILED" : "ok"} in ${seconds(started)}, ${seconds(begun)} since the start`,
-  );
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (text) => (output += text));
+  return new Promise((resolve) => {
+    child.on("error", (error) => resolve({ status: 1, output: `${error.message}\n` }));
+    child.on("close", (status) => resolve({ status, output }));
+  });
 }
+
+function report({ name, command }, started, { status, output = "" }) {
+  const verdict = status === 0 ? "ok" : "FAILED";
+  const time = `${seconds(started)}, ${seconds(begun)} since the start`;
+  const found = status === 0 ? "" : output;
+  console.log(`${found}== ${name} (${command.join(" ")}): ${verdict} in ${time}`);
+}
+
+/** A static check counts as one test. */
+async function runStatic() {
+  const results = [];
+  for (const check of staticChecks) {
+    const started = Date.now();
+    const result = await run(check.command, true);
+    report(check, started, result);
+    const hasPassed = result.status === 0;
+    const count = { passed: Number(hasPassed), failed: Number(!hasPassed), skipped: 0 };
+    results.push({ name: check.name, ...count });
+  }
+  return results;
+}
+
+async function runTests() {
+  if (!isWanted(tests)) return [];
+  const started = Date.now();
+  const result = await run(tests.command, false);
+  report(tests, started, result);
+  const hasPassed = result.status === 0;
+  try {
+    const counts = JSON.parse(readFileSync(countsFile, "utf8"));
+    // A crash outside of any test must not pass unseen.
+    const failed = hasPassed ? counts.failed : Math.max(counts.failed, 1);
+    return [{ name: tests.name, ...counts, failed }];
+  } catch {
+    return [{ name: tests.name, passed: 0, failed: 1, skipped: 0 }];
+  }
+}
+
+const results = (await Promise.all([runTests(), runStatic()])).flat();
 rmSync(scratch, { recursive: true });
-if (failures.length > 0) console.log(`\nFailed: ${failures.join(", ")}`);
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exit(failures.length > 0 ? 1 : 0);
+const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+const failed = results.filter((result) => result.failed > 0).map(({ name }) => name);
+if (failed.length > 0) console.log(`\nFailed: ${failed.join(", ")}`);
+console.log(`${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`);
+process.exitCode = failed.length > 0 ? 1 : 0;

@@ -11,7 +11,7 @@ const intro = `# Metrics
 
 One line per step and per validation in \`metrics.jsonl\`: \`step\`, \`phase\` (\`train\` or \`validation\`) and the numbers below, which \`step-end\` and \`validation-end\` events have too. Only \`time/...\` and \`tokens/per_s\` depend on the clock; everything else is the same for the same seed. Every number is finite: a metric without a value is absent. A name in braces is a placeholder: \`{role}\` is the name of a trajectory.
 
-What to look at when a run does not learn: [my reward is flat](reward-is-flat.md). The gateway's own numbers are under [\`GET /metrics\`](gateway.md).
+What to look at when a run does not learn: [my reward is flat](health.md#my-reward-is-flat). The gateway's own numbers are under [\`GET /metrics\`](gateway-reference.md#routes).
 `;
 
 function reported({ when, backends }: MetricEntry): string {

@@ -1,7 +1,8 @@
-/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; from the catalog of metrics their page. */
+/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; from the catalog of metrics their page; how to install. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPages, withInstallText } from "./install-text.ts";
 import { metricPage, metricPageText } from "./metric-docs.ts";
 import { optionPage, withOptionTables } from "./option-docs.ts";
 import { configTypes, configTypesFile } from "../src/config/publish/typescript.ts";
@@ -19,3 +20,6 @@ write(schemaFile, `${JSON.stringify(publishedSchema(), null, 2)}\n`);
 write(configTypesFile, configTypes());
 write(metricPage, metricPageText());
 write(optionPage, withOptionTables(readFileSync(pathOf(optionPage), "utf8")));
+for (const page of installPages) {
+  write(page, withInstallText(page, readFileSync(pathOf(page), "utf8")));
+}

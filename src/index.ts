@@ -62,6 +62,34 @@ export type {
 } from "./rollouts/workflow/model-call.ts";
 export type { TrajectoryRecorder } from "./rollouts/workflow/trajectory-recorder.ts";
 
+export { MultiTurnWorkflow, SingleTurnWorkflow } from "./rollouts/workflow/multi-turn.ts";
+export type { MultiTurnArgs } from "./rollouts/workflow/multi-turn.ts";
+export { CumulativeWorkflow } from "./rollouts/workflow/cumulative.ts";
+export type { CumulativeArgs } from "./rollouts/workflow/cumulative.ts";
+export type {
+  Agent,
+  Environment,
+  EnvironmentStart,
+  EnvironmentStep,
+} from "./rollouts/workflow/agent-environment.ts";
+
+// Agents in separate processes
+export { commandAgent } from "./rollouts/agents/command/command-agent.ts";
+export type {
+  CommandAgentOptions,
+  CommandRollout,
+  PerRollout,
+} from "./rollouts/agents/command/command-options.ts";
+export { httpAgent, type HttpAgentOptions } from "./rollouts/agents/http/http-agent.ts";
+export type { Files, RolloutFolders } from "./rollouts/agents/process/rollout-folder.ts";
+export { claudeCode } from "./rollouts/agents/tools/claude-code.ts";
+export { codex } from "./rollouts/agents/tools/codex.ts";
+export { opencode } from "./rollouts/agents/tools/opencode.ts";
+export { toolSideCalls } from "./rollouts/agents/tools/side-calls.ts";
+export { pi } from "./rollouts/agents/tools/pi.ts";
+export type { ToolOptions } from "./rollouts/agents/tools/tool-options.ts";
+export { dockerAgent, type DockerAgentOptions } from "./rollouts/agents/docker/docker-agent.ts";
+
 // Results of rollouts
 export type { FailedCall } from "./core/failed-call.ts";
 export type {
@@ -78,6 +106,71 @@ export type { Trace } from "./core/trace.ts";
 export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimators.ts";
 export type { LossFunction, LossFunctionToken } from "./algorithms/losses/loss-function.ts";
 export type { LossRow, RowLoss, RowLossValue } from "./core/loss/row-loss.ts";
+
+// Learning from examples
+export { fineTune, type FineTuneOptions } from "./launch/finetune/fine-tune.ts";
+export type { ExampleSource } from "./launch/finetune/examples/load-examples.ts";
+export type { FineTuneEnd } from "./launch/finetune/loop.ts";
+export type { FineTuneResult } from "./launch/finetune/run.ts";
+export {
+  previewFineTune,
+  type FineTunePreview,
+  type PreviewPart,
+  type PreviewRow,
+} from "./launch/finetune/preview.ts";
+
+// Evaluation
+export { evaluate } from "./launch/evaluate/evaluate.ts";
+export type {
+  EvaluationOptions,
+  EvaluationProgress,
+  EvaluationResult,
+  EvaluationRunOptions,
+  ModelEndpoint,
+} from "./launch/evaluate/evaluation-options.ts";
+export type { EvaluationItem } from "./runs/evaluations/evaluation-item.ts";
+export type { Estimate, EvaluationScores, EvaluationSummary } from "./runs/evaluations/summary.ts";
+export { compareEvaluations } from "./runs/evaluations/compare.ts";
+export type {
+  ComparableEvaluation,
+  CompareOptions,
+  EvaluationComparison,
+  PairedDifference,
+  TaskMeans,
+} from "./runs/evaluations/compare.ts";
+export { rescore } from "./launch/evaluate/rescore.ts";
+export type { RescoreOptions, RescoreResult, Verdict } from "./launch/evaluate/rescore.ts";
+export { doctorReward } from "./launch/evaluate/reward-doctor/doctor-reward.ts";
+export type {
+  RewardDoctorOptions,
+  RewardReport,
+} from "./launch/evaluate/reward-doctor/doctor-reward.ts";
+export type { RewardCase, RewardFinding } from "./launch/evaluate/reward-doctor/report.ts";
+export type { RewardFault } from "./launch/evaluate/reward-doctor/faults.ts";
+
+// Trained models as a server
+export { createModelServer } from "./launch/serve/model-server.ts";
+export type { ModelServer } from "./launch/serve/model-server.ts";
+export type {
+  ModelServerOptions,
+  ModelSwap,
+  ServedModelSpec,
+} from "./launch/serve/serve-options.ts";
+
+// Runs on disk
+export { listRuns, readRun } from "./runs/run-summary.ts";
+export type { RunSummary } from "./runs/run-summary.ts";
+export { readRunHealth } from "./runs/run-health.ts";
+export { readCostOfReward } from "./runs/cost-of-reward.ts";
+export type { CostOfReward } from "./runs/cost-of-reward.ts";
+export type { DiseaseName, HealthFinding, RunFinding } from "./core/health.ts";
+export { cleanRuns } from "./runs/clean-runs.ts";
+export type { CleanedRun, CleanOptions } from "./runs/clean-runs.ts";
+
+// Projects
+export { initProject } from "./launch/init/init-project.ts";
+export type { InitFile, InitOptions, InitResult } from "./launch/init/init-project.ts";
+export type { FrameworkName } from "./launch/init/frameworks.ts";
 
 // Errors
 export {

@@ -1,6 +1,6 @@
 /** A shop as an environment: prices are looked up with a tool, and the right lookup is rewarded. */
 import { defineEnvironment, type ToolAction } from "agent-trainer/environments";
-import type { Environment } from "agent-trainer/workflows";
+import type { Environment } from "agent-trainer";
 
 const items = ["mug", "plate", "clock", "shirt", "pen", "book", "hat", "desk"];
 

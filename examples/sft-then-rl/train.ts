@@ -3,8 +3,7 @@
  * turns with two tools, on the built-in model. Arguments are options of the second part, such as
  * trainer.total_batches=5.
  */
-import { AgentTrainer, loadConfig } from "agent-trainer";
-import { fineTune } from "agent-trainer/finetune";
+import { AgentTrainer, fineTune, loadConfig } from "agent-trainer";
 import { agent } from "../shop/agent.ts";
 import { evaluator } from "../shop/evaluator.ts";
 import { trainTasks, valTasks } from "../shop/tasks.ts";

@@ -9,7 +9,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandAgent } from "../../src/rollouts/agents/index.ts";
+import { commandAgent } from "../../src/rollouts/agents/command/command-agent.ts";
 import { AgentTrainer } from "../../src/index.ts";
 import { createRandom, deriveSeed } from "../../src/util/random.ts";
 import { runThroughGateway } from "../../test/rollout/gateway-run.ts";

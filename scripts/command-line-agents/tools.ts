@@ -2,13 +2,11 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  claudeCode,
-  codex,
-  type CommandAgentOptions,
-  opencode,
-  pi,
-} from "../../src/rollouts/agents/index.ts";
+import { claudeCode } from "../../src/rollouts/agents/tools/claude-code.ts";
+import { codex } from "../../src/rollouts/agents/tools/codex.ts";
+import type { CommandAgentOptions } from "../../src/rollouts/agents/command/command-options.ts";
+import { opencode } from "../../src/rollouts/agents/tools/opencode.ts";
+import { pi } from "../../src/rollouts/agents/tools/pi.ts";
 import { root } from "../../test/integration/root.ts";
 import type { Interface, ShellTask } from "./shell-tasks.ts";
 

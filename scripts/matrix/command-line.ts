@@ -1,12 +1,10 @@
 /** Command-line agents as rows of the matrix: with their own prompts, as their adapters connect them. */
-import {
-  claudeCode,
-  codex,
-  type CommandAgentOptions,
-  opencode,
-  pi,
-  type ToolOptions,
-} from "../../src/rollouts/agents/index.ts";
+import { claudeCode } from "../../src/rollouts/agents/tools/claude-code.ts";
+import { codex } from "../../src/rollouts/agents/tools/codex.ts";
+import type { CommandAgentOptions } from "../../src/rollouts/agents/command/command-options.ts";
+import { opencode } from "../../src/rollouts/agents/tools/opencode.ts";
+import { pi } from "../../src/rollouts/agents/tools/pi.ts";
+import type { ToolOptions } from "../../src/rollouts/agents/tools/tool-options.ts";
 import type { Protocol } from "./rows.ts";
 
 export interface CommandLineAgent {

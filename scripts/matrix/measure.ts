@@ -1,5 +1,6 @@
 /** One row of the matrix: what is installed, started, loaded, and trained for it. */
-import { commandAgent, httpAgent } from "../../src/rollouts/agents/index.ts";
+import { commandAgent } from "../../src/rollouts/agents/command/command-agent.ts";
+import { httpAgent } from "../../src/rollouts/agents/http/http-agent.ts";
 import { startServer } from "../../src/rollouts/agents/http/agent-server.ts";
 import { type Capture, madeBy, measureCapture } from "./capture.ts";
 import type { CommandLineAgent } from "./command-line.ts";

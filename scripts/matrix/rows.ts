@@ -1,6 +1,6 @@
 /** The rows of the matrix: frameworks in examples/frameworks/, their versions, and what each can show. */
 
-import { toolSideCalls } from "../../src/rollouts/agents/index.ts";
+import { toolSideCalls } from "../../src/rollouts/agents/tools/side-calls.ts";
 import type { SideCallRule } from "../../src/core/side-call.ts";
 import type { dialects } from "./script.ts";
 

@@ -1,6 +1,7 @@
-/** The matrix as a table in docs/frameworks.md, between two marks; rows that were not run now stay. */
+/** The matrix as a table in docs/frameworks.md, a row for each version; those that were not run now stay. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { groupBy } from "../../src/util/group-by.ts";
 import { root } from "../../test/integration/root.ts";
 import { commandLineAgents } from "./command-line.ts";
 import { frameworks, type Row } from "./rows.ts";
@@ -36,21 +37,27 @@ const reward = ({ rewardFirst, rewardLast, steps }: Row): string =>
     ? "–"
     : `${rewardFirst.toFixed(2)} → ${rewardLast.toFixed(2)} (${steps} steps)`;
 
-const line = (row: Row): string =>
-  `| ${[
-    row.framework,
-    row.version,
-    row.node,
-    row.protocol,
-    row.lines,
-    row.calls,
-    row.captured,
-    row.misattributed,
-    row.rows === undefined ? "–" : Number(row.rows.toFixed(2)),
-    reward(row),
-    row.seconds.toFixed(0),
-    row.note ?? "",
-  ].join(" | ")} |`;
+const sum = (rows: readonly Row[], count: (row: Row) => number): number =>
+  rows.reduce((total, row) => total + count(row), 0);
+
+/** A version of a framework, on each Node that it was run on. */
+function line(rows: readonly Row[]): string {
+  const first = rows[0]!;
+  const merged = rows.find((row) => row.rows !== undefined)?.rows;
+  const cells = [
+    first.framework,
+    first.version,
+    rows.map(({ node }) => node).join(", "),
+    first.protocol,
+    first.lines,
+    `${sum(rows, ({ captured }) => captured)} of ${sum(rows, ({ calls }) => calls)}`,
+    sum(rows, ({ misattributed }) => misattributed),
+    merged === undefined ? "–" : Number(merged.toFixed(2)),
+    reward(rows.find(({ steps }) => steps !== null) ?? first),
+    rows.find(({ note }) => note !== undefined)?.note ?? "",
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
 
 /** All rows, those of before included. */
 export function writeTable(rows: readonly Row[]): readonly Row[] {
@@ -59,10 +66,11 @@ export function writeTable(rows: readonly Row[]): readonly Row[] {
   for (const row of rows) merged.set(keyOf(row), withTraining(row, merged.get(keyOf(row))));
   const all = [...merged.values()].toSorted(inOrder);
   writeFileSync(data, `${JSON.stringify(all, null, 2)}\n`);
+  const versions = groupBy(all, ({ framework, version }) => `${framework} ${version}`);
   const table = [
-    "| framework | version | Node | protocol | lines changed | calls made | captured | in a wrong rollout | rows per rollout | reward | seconds | note |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ...all.map(line),
+    "| framework | version | Node | protocol | lines changed | calls captured | in a wrong rollout | rows per rollout | reward | note |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...[...versions.values()].map(line),
   ].join("\n");
   const text = readFileSync(page, "utf8");
   const [head] = text.split(begin);

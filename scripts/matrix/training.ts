@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { evaluator } from "../../examples/shop/evaluator.ts";
 import { makeTasks, type ShopTask } from "../../examples/shop/tasks.ts";
-import { httpAgent } from "../../src/rollouts/agents/index.ts";
+import { httpAgent } from "../../src/rollouts/agents/http/http-agent.ts";
 import { AgentTrainer } from "../../src/index.ts";
 
 const concurrency = 16;

@@ -1,6 +1,6 @@
 /**
  * Trains SmolLM2-135M-Instruct on families of reasoning-gym, one after the other, each from the published
- * weights. Prints a JSON line for each, and writes the table and the curves of docs/environments.md.
+ * weights. Prints a JSON line for each, and writes the table of benchmarks/NOTES.md and the curves of docs/environments.md.
  *
  *   npx tsx --conditions=agent-trainer-source scripts/reasoning-gym/main.ts MODEL [FAMILY ...]
  *

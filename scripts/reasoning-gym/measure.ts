@@ -2,9 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AgentTrainer } from "agent-trainer";
-import { evaluate, type EvaluationItem } from "agent-trainer/evaluate";
-import { fineTune } from "agent-trainer/finetune";
+import { AgentTrainer, evaluate, type EvaluationItem, fineTune } from "agent-trainer";
 import { groupBy } from "../../src/util/group-by.ts";
 
 /** A mean reward on the held-out tasks. */

@@ -1,4 +1,4 @@
-/** The families as a table in docs/environments.md, between two marks, and as curves; those of before stay. */
+/** The families as a table in benchmarks/NOTES.md, between two marks, and as curves; those of before stay. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../test/integration/root.ts";
@@ -6,7 +6,7 @@ import { drawCurves } from "./curves.ts";
 import { families } from "./families.ts";
 import type { Mean, Row } from "./measure.ts";
 
-const page = join(root, "docs", "environments.md");
+const page = join(root, "benchmarks", "NOTES.md");
 const data = join(root, "docs", "reasoning-gym.json");
 const picture = join(root, "docs", "reasoning-gym.svg");
 const [begin, end] = ["<!-- reasoning-gym: begin -->", "<!-- reasoning-gym: end -->"];
@@ -67,7 +67,7 @@ export function record(row: Row | null, about: Omit<Recorded, "families">): void
     ...rows.map(line),
     ...(left.length === 0 ? [] : ["", `Not measured yet: ${left.join(", ")}.`]),
     "",
-    "![Mean reward of the rollouts of each step, a picture for each family](reasoning-gym.svg)",
+    "![Mean reward of the rollouts of each step, a picture for each family](../docs/reasoning-gym.svg)",
   ].join("\n");
   const text = readFileSync(page, "utf8");
   const [head] = text.split(begin);

@@ -17,8 +17,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { AgentTrainer, loadConfig, type TrainerEvent } from "agent-trainer";
-import { fineTune } from "agent-trainer/finetune";
+import { AgentTrainer, fineTune, loadConfig, type TrainerEvent } from "agent-trainer";
 import { agent } from "../../examples/shop/agent.ts";
 import { evaluator } from "../../examples/shop/evaluator.ts";
 import { trainTasks, valTasks } from "../../examples/shop/tasks.ts";

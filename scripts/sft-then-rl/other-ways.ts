@@ -8,9 +8,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
-import { AgentTrainer, type TrainOptions } from "agent-trainer";
-import { evaluate } from "agent-trainer/evaluate";
-import { fineTune } from "agent-trainer/finetune";
+import { AgentTrainer, evaluate, fineTune, type TrainOptions } from "agent-trainer";
 import { agent } from "../../examples/shop/agent.ts";
 import { evaluator } from "../../examples/shop/evaluator.ts";
 import { makeTasks, trainTasks, valTasks } from "../../examples/shop/tasks.ts";

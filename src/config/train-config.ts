@@ -1956,7 +1956,7 @@ export interface AlgorithmNames {
   readonly lossByRole?: readonly LossOfRole[];
 }
 
-/** One of several types, each with options of its own, or the type alone for their defaults. */
+/** One of several types, each with separate options, or the type alone for their defaults. */
 type OrType<T extends { readonly type: string }> = T | T["type"];
 
 /** Of {@link OrType} the long form. */

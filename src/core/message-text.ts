@@ -1,14 +1,42 @@
 /** A message's content as text. */
+import { AgentTrainerError } from "./errors.ts";
 import type { ChatMessage } from "./message.ts";
 
-/** Pictures become a note of where they come from. */
-export function messageText(content: ChatMessage["content"] | null | undefined): string {
+/** What an image becomes, where only text has a place. */
+export interface MessageTextOptions {
+  /**
+   * `note`: where it comes from, in brackets, for a person. `url`: its whole address, to compare messages. `drop`:
+   * nothing. `refuse`: an error, for a model that would not see it.
+   * @default "note"
+   */
+  readonly image?: "note" | "url" | "drop" | "refuse";
+}
+
+function imageText(url: string, { image = "note" }: MessageTextOptions): string {
+  switch (image) {
+    case "note":
+      return `[image ${url.slice(0, 60)}]`;
+    case "url":
+      return url;
+    case "drop":
+      return "";
+    case "refuse":
+      throw new AgentTrainerError({
+        code: "REQUEST_INVALID",
+        message: "This model reads text only, but a message holds an image.",
+      });
+  }
+}
+
+/** Parts joined. What a file holds instead of a content is no text. @throws AgentTrainerError for `refuse` */
+export function messageText(
+  content: ChatMessage["content"] | null | undefined,
+  options: MessageTextOptions = {},
+): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return (content as readonly { type?: string; text?: string; url?: string }[])
-    .map(({ type, text, url }) =>
-      type === "text" ? (text ?? "") : `[image ${(url ?? "").slice(0, 60)}]`,
-    )
+    .map(({ type, text, url }) => (type === "text" ? (text ?? "") : imageText(url ?? "", options)))
     .join("");
 }
 

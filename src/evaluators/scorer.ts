@@ -1,6 +1,7 @@
 /** The contract of the evaluators of this folder, and how they find the text and the reference answer. */
 import { AgentTrainerError } from "../core/errors.ts";
 import type { ChatMessage } from "../core/message.ts";
+import { messageText } from "../core/message-text.ts";
 import type { Task } from "../core/task.ts";
 import type { Episode, EvalOutput, Signal } from "../core/trajectory.ts";
 
@@ -52,11 +53,6 @@ export interface AnswerOptions<Metadata> extends TextOptions {
 
 const defaultMaxChars = 100_000;
 
-const contentText = (content: ChatMessage["content"]): string =>
-  typeof content === "string"
-    ? content
-    : content.map((part) => (part.type === "text" ? part.text : "")).join("");
-
 /**
  * The text of an episode: what the agent returned if that is text, a number or a boolean, as JSON if it
  * is an object or a list, and else the text of the last model response. Empty when there is none.
@@ -72,7 +68,7 @@ export function responseText(episode: Episode): string {
   const last = episode.trajectories
     .flatMap(({ steps }) => steps)
     .reduce<ChatMessage | null>((_before, { trace }) => trace.response, null);
-  return last === null ? "" : contentText(last.content);
+  return last === null ? "" : messageText(last.content, { image: "drop" });
 }
 
 /** The text to score; null when it is longer than the limit. */

@@ -3,7 +3,7 @@
  * written as Hermes does: `<tool_call>{"name": ..., "arguments": ...}</tool_call>`.
  */
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
-import { AgentTrainerError } from "../core/errors.ts";
+import { messageText } from "../core/message-text.ts";
 import type { Renderer } from "../core/policy.ts";
 import { parseBytesText } from "./hermes-tool-calls.ts";
 
@@ -13,26 +13,18 @@ export const byteTokens = { turnStart: 256, turnEnd: 257 } as const;
 const encoder = new TextEncoder();
 const { turnStart, turnEnd } = byteTokens;
 
-function textOf(content: ChatMessage["content"]): string {
-  if (typeof content === "string") return content;
-  return content
-    .map((part) => {
-      if (part.type === "text") return part.text;
-      throw new AgentTrainerError({
-        code: "REQUEST_INVALID",
-        message: "The byte renderer reads text only, but a message holds an image.",
-      });
-    })
-    .join("");
-}
-
 function bodyOf(message: ChatMessage): string {
   const reasoning = message.reasoning === undefined ? "" : `<think>${message.reasoning}</think>`;
   const calls = (message.toolCalls ?? []).map(
     (call) =>
       `<tool_call>{"name": ${JSON.stringify(call.name)}, "arguments": ${call.arguments}}</tool_call>`,
   );
-  return reasoning + [textOf(message.content), ...calls].filter((text) => text !== "").join("\n");
+  return (
+    reasoning +
+    [messageText(message.content, { image: "refuse" }), ...calls]
+      .filter((text) => text !== "")
+      .join("\n")
+  );
 }
 
 function writeTurn(tokens: number[], role: string, body: string): void {

@@ -9,7 +9,7 @@ import {
   type TrainOptions,
   Workflow,
 } from "../../src/index.ts";
-import type { Agent, Environment } from "../../src/rollouts/workflow/index.ts";
+import type { Agent, Environment } from "../../src/rollouts/workflow/agent-environment.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 
 /** What `npm run types` says of the options of a trainer; the run-time checks are in `agent-spec.test.ts`. */

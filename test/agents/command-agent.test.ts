@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { commandAgent, type CommandAgentOptions } from "../../src/rollouts/agents/index.ts";
+import { commandAgent } from "../../src/rollouts/agents/command/command-agent.ts";
+import type { CommandAgentOptions } from "../../src/rollouts/agents/command/command-options.ts";
 import { runThroughGateway, type GatewayRun } from "../rollout/gateway-run.ts";
 import { expectAttributed, scriptFolder } from "./agent-script.ts";
 

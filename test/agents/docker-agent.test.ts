@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { dockerAgent } from "../../src/rollouts/agents/index.ts";
+import { dockerAgent } from "../../src/rollouts/agents/docker/docker-agent.ts";
 import { runThroughGateway } from "../rollout/gateway-run.ts";
 
 /** A `docker` that writes its arguments and environment down, then does as `then` says. */

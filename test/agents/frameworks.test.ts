@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { madeBy, measureCapture } from "../../scripts/matrix/capture.ts";
 import { startServer } from "../../src/rollouts/agents/http/agent-server.ts";
-import { httpAgent } from "../../src/rollouts/agents/index.ts";
+import { httpAgent } from "../../src/rollouts/agents/http/http-agent.ts";
 
 const folder = resolve(import.meta.dirname, "../../examples/frameworks");
 const rollouts = 48;

@@ -1,6 +1,6 @@
 /** One process for all rollouts: its contract, many calls at once, and its end. */
 import { describe, expect, it } from "vitest";
-import { httpAgent, type HttpAgentOptions } from "../../src/rollouts/agents/index.ts";
+import { httpAgent, type HttpAgentOptions } from "../../src/rollouts/agents/http/http-agent.ts";
 import { flowProgram } from "../../src/rollouts/programs/function-programs.ts";
 import { runThroughGateway, type GatewayRun } from "../rollout/gateway-run.ts";
 import { expectAttributed, scriptFolder } from "./agent-script.ts";

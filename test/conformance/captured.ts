@@ -1,7 +1,7 @@
 /** What must have been captured, whatever the client. */
 import assert from "node:assert/strict";
 import type { Protocol, Trace } from "../../src/core/trace.ts";
-import { textOf } from "../../src/gateway/session/message-text.ts";
+import { messageText } from "../../src/core/message-text.ts";
 import { sampledIds, sampledLogprobs, renderer } from "./targets.ts";
 
 export interface ExpectedCall {
@@ -43,7 +43,7 @@ export function assertCaptured(traces: readonly Trace[], expected: readonly Expe
     assert.equal(trace.model, "scripted");
     assert.equal(trace.weightVersion, 3);
     assert.equal(trace.sequence, i);
-    if (want.text !== undefined) assert.equal(textOf(trace.response.content), want.text);
+    if (want.text !== undefined) assert.equal(messageText(trace.response.content), want.text);
     if (want.parent !== undefined) assertExtends(trace, traces[want.parent] as Trace);
     else if (want.protocol !== "openai-completions") {
       const { messages, tools } = trace;

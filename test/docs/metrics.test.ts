@@ -10,7 +10,7 @@ import type { TrainingBackend } from "../../src/core/backend.ts";
 import { catalogName, metricSections } from "../../src/core/metrics/catalog.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
-import { fineTune } from "../../src/launch/finetune/index.ts";
+import { fineTune } from "../../src/launch/finetune/fine-tune.ts";
 import { Workflow } from "../../src/rollouts/workflow/workflow.ts";
 import { fetchOf, startServer } from "../tinker/local-server.ts";
 import { viaTinker } from "../tinker/shop-run.ts";

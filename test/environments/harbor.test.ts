@@ -8,7 +8,7 @@ import type { AgentTrainerError } from "../../src/core/errors.ts";
 import { readTrivialDockerfile } from "../../src/environments/harbor/dockerfile.ts";
 import { readRewards, trialRewards } from "../../src/environments/harbor/rewards.ts";
 import { environment } from "../../src/environments/index.ts";
-import { evaluate } from "../../src/launch/evaluate/index.ts";
+import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
 import { greeting, twoSteps, writeFiles } from "./harbor-tasks.ts";
 

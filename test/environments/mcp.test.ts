@@ -1,7 +1,7 @@
 /** Tools of an MCP server, through the official client. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { evaluate } from "../../src/launch/evaluate/index.ts";
+import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { McpSource } from "../../src/environments/mcp/mcp-source.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
 

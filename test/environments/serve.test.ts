@@ -1,6 +1,6 @@
 /** An environment class, served over ORS and trained on by its address. */
 import { afterEach, expect, it } from "vitest";
-import { evaluate } from "../../src/launch/evaluate/index.ts";
+import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import {
   defineEnvironment,

@@ -3,7 +3,7 @@ import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
-import { createModelServer } from "../../src/launch/serve/index.ts";
+import { createModelServer } from "../../src/launch/serve/model-server.ts";
 import { coinAgent, coinTasks, newFolder, readLines } from "../trainer/coin-run.ts";
 import { type Recorded, replay } from "./replay-server.ts";
 

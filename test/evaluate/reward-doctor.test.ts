@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { doctorReward, type RewardDoctorOptions } from "../../src/launch/evaluate/index.ts";
+import {
+  doctorReward,
+  type RewardDoctorOptions,
+} from "../../src/launch/evaluate/reward-doctor/doctor-reward.ts";
 import { probeEpisode } from "../../src/launch/evaluate/reward-doctor/probe-episode.ts";
 import { incomplete, planted, right, sound, sums } from "./reward-faults.ts";
 

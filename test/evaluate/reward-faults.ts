@@ -1,7 +1,7 @@
 /** Twenty evaluators with one planted fault each, and evaluators without one. */
 import type { Evaluator } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
-import type { RewardFault } from "../../src/launch/evaluate/index.ts";
+import type { RewardFault } from "../../src/launch/evaluate/reward-doctor/faults.ts";
 import { exactMatch, f1, math, multipleChoice, number } from "../../src/evaluators/index.ts";
 
 export const sums: readonly Task[] = Array.from({ length: 24 }, (_, i) => ({

@@ -6,11 +6,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { TrainingBackend } from "../../src/core/backend.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import {
-  fineTune,
-  type FineTuneOptions,
-  previewFineTune,
-} from "../../src/launch/finetune/index.ts";
+import { fineTune, type FineTuneOptions } from "../../src/launch/finetune/fine-tune.ts";
+import { previewFineTune } from "../../src/launch/finetune/preview.ts";
 import { readRun } from "../../src/runs/run-summary.ts";
 import { readLines } from "../trainer/coin-run.ts";
 import { fakeBackend } from "./fake-backend.ts";

@@ -10,7 +10,7 @@ import { findModel } from "../../src/backends/local/find-model.ts";
 import type { SamplerTarget, TrainingBackend } from "../../src/core/backend.ts";
 import type { Renderer } from "../../src/core/policy.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { fineTune } from "../../src/launch/finetune/index.ts";
+import { fineTune } from "../../src/launch/finetune/fine-tune.ts";
 import { episodeExamples } from "../../src/launch/finetune/examples/episode-examples.ts";
 import { countTrained, trainingRow } from "../../src/launch/finetune/examples/token-row.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";

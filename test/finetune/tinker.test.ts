@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import type { TrainingBackend } from "../../src/core/backend.ts";
-import { fineTune } from "../../src/launch/finetune/index.ts";
+import { fineTune } from "../../src/launch/finetune/fine-tune.ts";
 import { fetchOf, startServer } from "../tinker/local-server.ts";
 import { viaTinker } from "../tinker/shop-run.ts";
 import { shopConversations, shopPairs } from "./trl-examples.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
-import { fineTune } from "../../src/launch/finetune/index.ts";
+import { fineTune } from "../../src/launch/finetune/fine-tune.ts";
 import { teacherAdvantages } from "../../src/trainer/update/distillation.ts";
 
 import { shopConversations, shopPairs, trlSettings } from "./trl-examples.ts";

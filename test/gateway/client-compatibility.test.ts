@@ -322,7 +322,7 @@ describe("JSON that is nested without end", () => {
   });
 });
 
-describe("docs/gateway.md", () => {
+describe("docs/gateway-reference.md", () => {
   /** Row of its table to the test that holds it, here or in the files that `sources` has. */
   const tests: Readonly<Record<string, string>> = {
     "compressed bodies": "are held to the limit by what they stand for",
@@ -348,13 +348,13 @@ describe("docs/gateway.md", () => {
 
   it("says of each of these what happens, and of nothing else", () => {
     const read = (path: string): string => readFileSync(join(import.meta.dirname, path), "utf8");
-    const page = read("../../docs/gateway.md");
+    const page = read("../../docs/gateway-reference.md");
     const start = page.indexOf("## What clients of all kinds send");
     const section = page.slice(start, page.indexOf("\n## ", start));
     const rows = [...section.matchAll(/^\| ([^|]+) \|/gm)].map(([, cell]) => cell as string);
     expect(rows.slice(2)).toEqual(Object.keys(tests));
     const sources =
-      read("client-compatibility.test.ts").split("docs/gateway.md")[0] +
+      read("client-compatibility.test.ts").split("docs/gateway-reference.md")[0] +
       read("open-gateway.test.ts") +
       read("item-references.test.ts") +
       read("official-clients.test.ts") +

@@ -193,8 +193,8 @@ describe("every field that an official client can send stands in the table", () 
   });
 });
 
-describe("docs/gateway.md", () => {
-  const page = readFileSync(join(import.meta.dirname, "../../docs/gateway.md"), "utf8");
+describe("docs/gateway-reference.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/gateway-reference.md"), "utf8");
   const rowOf = (name: string): readonly (readonly string[])[] => {
     const line = page.split("\n").find((each) => each.startsWith(`| ${name} | `)) ?? "";
     const [refused = "", ignored = ""] = line.split(" | ").slice(1);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { AgentTrainer, loadConfig } from "../../src/index.ts";
 import { frameworkNames } from "../../src/launch/init/frameworks.ts";
-import { initProject } from "../../src/launch/init/index.ts";
+import { initProject } from "../../src/launch/init/init-project.ts";
 import { root } from "../docs/pages.ts";
 
 // Inside of the repository, where the packages of the frameworks are installed.

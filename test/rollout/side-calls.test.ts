@@ -1,13 +1,11 @@
 /** Calls that agents make beside their task, recognized by rule and kept out of training. */
 import { describe, expect, it } from "vitest";
-import {
-  claudeCode,
-  codex,
-  commandAgent,
-  opencode,
-  pi,
-  toolSideCalls,
-} from "../../src/rollouts/agents/index.ts";
+import { claudeCode } from "../../src/rollouts/agents/tools/claude-code.ts";
+import { codex } from "../../src/rollouts/agents/tools/codex.ts";
+import { commandAgent } from "../../src/rollouts/agents/command/command-agent.ts";
+import { opencode } from "../../src/rollouts/agents/tools/opencode.ts";
+import { pi } from "../../src/rollouts/agents/tools/pi.ts";
+import { toolSideCalls } from "../../src/rollouts/agents/tools/side-calls.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { runThroughGateway } from "./gateway-run.ts";
 

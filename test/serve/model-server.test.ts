@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { evaluationConfig } from "../../src/launch/evaluate/evaluation-config.ts";
 import { locateModel } from "../../src/launch/evaluate/locate-model.ts";
 import { startModel } from "../../src/launch/evaluate/start-model.ts";
-import { createModelServer, type ModelServer } from "../../src/launch/serve/index.ts";
+import { createModelServer, type ModelServer } from "../../src/launch/serve/model-server.ts";
 import { createUpstream } from "../../src/testing/index.ts";
 import { newFolder } from "../trainer/coin-run.ts";
 import { pruneCheckpoints, readCheckpoint, saveCheckpoint } from "../../src/runs/checkpoint.ts";

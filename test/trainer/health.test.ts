@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readRunHealth } from "../../src/runs/index.ts";
+import { readRunHealth } from "../../src/runs/run-health.ts";
 import { coinBackend } from "./coin-backend.ts";
 import { coinTrainer, newFolder, readLines } from "./coin-run.ts";
 

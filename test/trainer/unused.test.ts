@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createProgress } from "../../src/cli/terminal/progress.ts";
 import type { AgentConfig, AgentFlow } from "../../src/core/agent.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
-import { toolSideCalls } from "../../src/rollouts/agents/index.ts";
+import { toolSideCalls } from "../../src/rollouts/agents/tools/side-calls.ts";
 import { request } from "../rollout/gateway-run.ts";
 import { type CoinBackend, coinBackend } from "./coin-backend.ts";
 import { coinTrainer, readLines } from "./coin-run.ts";

@@ -1,7 +1,7 @@
 /**
  * A shop assistant with the Claude Agent SDK: a process of Claude Code for each question, with own folders.
  * Claude Code makes calls for titles and the like: `httpAgent({ url, sideCalls: toolSideCalls })`, both of
- * `agent-trainer/agents`, keeps them out of the training.
+ * `agent-trainer`, keeps them out of the training.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
-import type { ModelServer } from "../../launch/serve/index.ts";
+import type { ModelServer } from "../../launch/serve/model-server.ts";
 import { defined } from "../../util/defined.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import type { CliIo } from "../terminal/io.ts";
@@ -62,7 +62,7 @@ async function* deltas(response: Response): AsyncGenerator<string> {
 
 async function open(model: string, signal: AbortSignal): Promise<ModelServer> {
   try {
-    const { createModelServer } = await import("../../launch/serve/index.ts");
+    const { createModelServer } = await import("../../launch/serve/model-server.ts");
     return await createModelServer({ models: [model], signal });
   } catch (error) {
     throw missingPackage(error) ?? error;

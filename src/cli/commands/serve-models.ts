@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { ConfigError } from "../../core/errors.ts";
-import type { ModelServer, ModelServerOptions, ServedModelSpec } from "../../launch/serve/index.ts";
+import type { ModelServer } from "../../launch/serve/model-server.ts";
+import type { ModelServerOptions, ServedModelSpec } from "../../launch/serve/serve-options.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
 import { defined } from "../../util/defined.ts";
 import { redact } from "../../util/redact.ts";
@@ -89,7 +90,7 @@ export async function serveModelsCommand(
 /** Loaded on demand: the engine needs an optional package. */
 async function open(options: ModelServerOptions): Promise<ModelServer> {
   try {
-    const { createModelServer } = await import("../../launch/serve/index.ts");
+    const { createModelServer } = await import("../../launch/serve/model-server.ts");
     return await createModelServer(options);
   } catch (error) {
     throw missingPackage(error) ?? error;

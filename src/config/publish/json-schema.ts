@@ -33,18 +33,36 @@ const internal = new Set([
   "variants",
 ]);
 
-/** The values of an option, without what only this package reads. */
+interface Shape extends Tree {
+  readonly properties: Tree;
+}
+
+const isShape = (node: unknown): node is Shape =>
+  isTree(node) && isTree(node["properties"]) && Object.hasOwn(node["properties"], "type");
+
+/** Types in short, and in full; the type itself may be in another file. */
+function typesOf(shapes: readonly Shape[]): readonly unknown[] {
+  const full = shapes.map((shape) => ({ ...(plainValues(shape) as Tree), required: [] }));
+  return [...shapes.map(({ properties }) => plain(properties["type"])), ...full];
+}
+
+/** A schema without what only this package reads. */
 function plain(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(plain);
-  if (!isTree(node)) return node;
+  if (!isTree(node)) return Array.isArray(node) ? node.map(plain) : node;
+  const shapes = node["anyOf"];
+  if (Array.isArray(shapes) && shapes.length > 0 && shapes.every(isShape))
+    return { ...(plainValues(node) as Tree), anyOf: typesOf(shapes) };
+  return plainValues(node);
+}
+
+function plainValues(node: Tree): Tree {
   const own = Object.entries(node).filter(([key]) => !internal.has(key));
+  const each = (value: unknown): unknown =>
+    isTree(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
+      : value;
   return Object.fromEntries(
-    own.map(([key, value]) => [
-      key,
-      key === "properties" && isTree(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
-        : plain(value),
-    ]),
+    own.map(([key, value]) => [key, key === "properties" ? each(value) : plain(value)]),
   );
 }
 
@@ -59,15 +77,7 @@ function withReference(node: Tree): Tree {
   return { ...rest, anyOf: [...choices, reference] };
 }
 
-/** An option with types, or the type alone; files are composed, so that a type may be in another one. */
-function withTypes({ anyOf, variants: _, ...node }: Tree): Tree {
-  const shapes = (anyOf as Tree[]).map((shape) => ({ ...loosened(shape), required: [] }));
-  const types = (anyOf as Tree[]).map(({ properties }) => plain((properties as Tree)["type"]));
-  return { ...(plain(node) as Tree), anyOf: [...types, ...shapes, reference] };
-}
-
 function loosened(node: Tree): Tree {
-  if (node["variants"] !== undefined) return withTypes(node);
   const { properties, required: _, ...rest } = node;
   if (!isTree(properties)) return withReference(node);
   return {

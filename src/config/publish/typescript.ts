@@ -15,7 +15,7 @@ const header = `/**
 `;
 
 const footer = `
-/** One of several types, each with options of its own, or the type alone for their defaults. */
+/** One of several types, each with separate options, or the type alone for their defaults. */
 type OrType<T extends { readonly type: string }> = T | T["type"];
 
 /** Of {@link OrType} the long form. */

@@ -14,7 +14,7 @@ export type ResumeRule = "free" | "fixed" | "never";
 
 /** One thing that must hold for an option to have an effect. */
 export type Requirement =
-  /** `option` has one of these values. For losses and estimators, those of single roles count, too. */
+  /** `option` has one of these values. */
   | { readonly option: string; readonly is: readonly unknown[] }
   | { readonly option: string; readonly not: unknown }
   | { readonly option: string; readonly above: number }

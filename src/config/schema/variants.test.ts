@@ -118,6 +118,15 @@ describe("the flat names of earlier versions and of rLLM", () => {
     ]);
   });
 
+  it("go to custom functions, too", () => {
+    const { config, warnings } = load(
+      "algorithm.adv_estimator=./a.ts#mine",
+      "algorithm.norm_adv_by_std_in_grpo=false",
+    );
+    expect(config.algorithm.estimator).toEqual({ type: "./a.ts#mine", normByStd: false });
+    expect(warnings).toEqual([]);
+  });
+
   it("keep their meaning where a later layer names another type", () => {
     expect(lossOfFile("algorithm: {eps_clip: 0.1}", "algorithm.loss_fn=cispo")).toMatchObject({
       type: "cispo",

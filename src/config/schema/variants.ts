@@ -1,5 +1,5 @@
 /**
- * Options that are one of several types, each with options of its own: `{ type: "ppo", eps_clip: 0.1 }`,
+ * Options that are one of several types, each with separate options: `{ type: "ppo", eps_clip: 0.1 }`,
  * or `"ppo"` alone for the type with its defaults. What a type does not have is refused.
  */
 import { z } from "zod";

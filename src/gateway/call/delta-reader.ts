@@ -4,7 +4,7 @@
  */
 import type { ChatMessage } from "../../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../../core/policy.ts";
-import { textOf } from "../session/message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { findStop, partialStopLength } from "./stop-strings.ts";
 import type { TextReader } from "./text-reader.ts";
 
@@ -93,7 +93,7 @@ export class DeltaReader {
    * been shown something else, so that a trace never claims what was not sent.
    */
   finish(message: ChatMessage): { readonly delta: TextDelta; readonly message: ChatMessage } {
-    const content = textOf(message.content);
+    const content = messageText(message.content, { image: "url" });
     const delta = {
       content: rest(content, this.#content),
       reasoning: rest(message.reasoning ?? "", this.#reasoning),

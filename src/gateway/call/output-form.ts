@@ -10,7 +10,7 @@ import type { SchemaOutcome } from "../../grammar/thread/schema-outcome.ts";
 import { GrammarLimitError } from "../../grammar/work-budget.ts";
 import { ApiError, badRequest } from "../http/api-error.ts";
 import { isJsonObject } from "../http/json-fields.ts";
-import { textOf } from "../session/message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import type { CallRequest } from "./call-request.ts";
 import { schemaProblem } from "./schema-problem.ts";
 
@@ -212,6 +212,9 @@ export function unmetOf(form: OutputForm | null, message: ChatMessage): string |
       : "tool_choice: another tool was called";
   }
   if (form.content === undefined || calls.length > 0) return undefined;
-  const problem = schemaProblem(form.content.schema, textOf(message.content));
+  const problem = schemaProblem(
+    form.content.schema,
+    messageText(message.content, { image: "url" }),
+  );
   return problem === null ? undefined : `response_format: ${problem}`;
 }

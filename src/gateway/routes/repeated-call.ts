@@ -3,7 +3,7 @@ import type { CallRequest, CallResult } from "../call/call-request.ts";
 import { createResponseId, type FinishedCall } from "../call/call.ts";
 import { EventStream } from "../http/event-stream.ts";
 import { JsonReply, type Reply } from "../http/reply.ts";
-import { textOf } from "../session/message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import type { SessionRoute } from "../http/path.ts";
 import type { CaptureSession } from "../session/session.ts";
 
@@ -58,7 +58,7 @@ export function rememberCall(
 export function repeatResponse(lost: CallResult, { stream, whole }: ResponseWriter): Reply {
   const completions = lost.completions.map((completion) => {
     const { content, reasoning = "" } = completion.message;
-    return { ...completion, rest: { content: textOf(content), reasoning } };
+    return { ...completion, rest: { content: messageText(content, { image: "url" }), reasoning } };
   });
   const call = { ...lost, completions };
   if (stream === null) return new JsonReply(whole(call));

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import { addTo } from "../../util/group-by.ts";
-import { canonicalJson, textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 
 /** One finished choice of one call. */
 export interface ConversationNode {
@@ -32,6 +32,15 @@ interface Entry extends ConversationNode {
   continuations: number;
 }
 
+/** The same text for JSON that differs in spaces or escapes only; other text as it is. */
+function canonicalJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** Whether UTF-8 has it. Node 20 can say, but the types of ES2023 do not know that. */
 function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
@@ -41,7 +50,7 @@ function link(previous: string, message: ChatMessage): string {
   const calls = message.toolCalls ?? [];
   // Ids of an assistant's calls are not compared, because some clients make new ones; so are reasoning and
   // names, which clients drop. Arguments are compared as JSON: SDKs parse them and write them anew.
-  const text = textOf(message.content);
+  const text = messageText(message.content, { image: "url" });
   const parts = [
     previous,
     message.role,

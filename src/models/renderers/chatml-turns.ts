@@ -1,6 +1,6 @@
 /** ChatML's turns: `<|im_start|>role\ntext<|im_end|>\n`, tool calls and results in Qwen's format. */
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
-import { textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import type { ToolFormat } from "./tool-formats/tool-format.ts";
 
@@ -24,7 +24,9 @@ export function toolsTurn(
 ): readonly Part[] {
   return [
     markup(`${turnStart}system\n`),
-    ...(system === undefined ? [] : [plain(textOf(system)), markup("\n\n")]),
+    ...(system === undefined
+      ? []
+      : [plain(messageText(system.content, { image: "refuse" })), markup("\n\n")]),
     ...format.describe(tools),
     markup(`${turnEnd}\n`),
   ];
@@ -52,7 +54,7 @@ export function resultTurn(
 ): readonly Part[] {
   return [
     markup(`${before?.role === "tool" ? "" : `${turnStart}user`}\n<tool_response>\n`),
-    plain(textOf(message)),
+    plain(messageText(message.content, { image: "refuse" })),
     markup(`\n</tool_response>${after?.role === "tool" ? "" : `${turnEnd}\n`}`),
   ];
 }

@@ -7,7 +7,7 @@ import type { Renderer } from "../../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart, withSystem } from "./chatml-turns.ts";
 import { overlay } from "../../core/overlay.ts";
 import { completionGrammar } from "./completion-grammar.ts";
-import { textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { hermesTools, namedTools } from "./tool-formats/hermes.ts";
@@ -45,7 +45,7 @@ export function createChatmlRenderer(
   const turns = (messages: readonly ChatMessage[]): readonly Part[] =>
     messages.flatMap((message, i) => {
       if (message.role === "tool") return resultTurn(message, messages[i - 1], messages[i + 1]);
-      const content = textOf(message);
+      const content = messageText(message.content, { image: "refuse" });
       return textTurn(message, [plain(content)], content !== "", format);
     });
 

@@ -6,7 +6,7 @@
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import { completionGrammar } from "./completion-grammar.ts";
-import { textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
@@ -29,10 +29,18 @@ function turn(message: ChatMessage): readonly Part[] {
   const { role, toolCalls = [] } = message;
   if (role === "tool") {
     // As the template writes it: a string is JSON, too.
-    return [markup(header("ipython")), plain(JSON.stringify(textOf(message))), markup(end)];
+    return [
+      markup(header("ipython")),
+      plain(JSON.stringify(messageText(message.content, { image: "refuse" }))),
+      markup(end),
+    ];
   }
   if (toolCalls.length === 0) {
-    return [markup(header(role)), plain(textOf(message).trim()), markup(end)];
+    return [
+      markup(header(role)),
+      plain(messageText(message.content, { image: "refuse" }).trim()),
+      markup(end),
+    ];
   }
   const calls = toolCalls.flatMap((call, i) => [
     ...(i === 0 ? [] : [markup("; ")]),
@@ -57,7 +65,7 @@ function wholePrompt(
   date: string,
 ): readonly Part[] {
   const [first] = messages;
-  const system = first?.role === "system" ? textOf(first) : "";
+  const system = first?.role === "system" ? messageText(first.content, { image: "refuse" }) : "";
   const others = first?.role === "system" ? messages.slice(1) : messages;
   const head = systemTurn(system, tools.length > 0, date);
   if (tools.length === 0) return [...head, ...others.flatMap(turn)];
@@ -67,7 +75,7 @@ function wholePrompt(
     ...head,
     markup(header("user")),
     ...llamaTools.describe(tools),
-    plain(isUser ? textOf(question).trim() : ""),
+    plain(isUser ? messageText(question.content, { image: "refuse" }).trim() : ""),
     markup(end),
     ...others.slice(isUser ? 1 : 0).flatMap(turn),
   ];

@@ -8,7 +8,7 @@ import type { Renderer } from "../../core/policy.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { deriveSeed } from "../../util/random.ts";
 import { completionGrammar } from "./completion-grammar.ts";
-import { textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import {
   describeMistralTools,
@@ -41,7 +41,7 @@ function callsTurn({ toolCalls = [] }: ChatMessage, space: string): readonly Par
 }
 
 function turn(message: ChatMessage, space: string, before: readonly Part[] = []): readonly Part[] {
-  const text = plain(textOf(message));
+  const text = plain(messageText(message.content, { image: "refuse" }));
   switch (message.role) {
     case "assistant":
       return (message.toolCalls ?? []).length > 0
@@ -72,7 +72,7 @@ function wholePrompt(
     // As the template has it: the system prompt is only where the conversation ends with a question.
     const before =
       system !== undefined && i === others.length - 1
-        ? [plain(textOf(system)), markup("\n\n")]
+        ? [plain(messageText(system.content, { image: "refuse" })), markup("\n\n")]
         : [];
     return [...describeMistralTools(tools, space), ...turn(message, space, before)];
   });

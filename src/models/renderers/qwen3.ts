@@ -7,7 +7,7 @@ import type { ChatMessage } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart } from "./chatml-turns.ts";
 import { afterReasoning, completionGrammar } from "./completion-grammar.ts";
-import { textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { parseWithReasoning, splitReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
@@ -25,12 +25,12 @@ const trimLines = (text: string): string => text.replace(/^\n+|\n+$/g, "");
 /** Tool results that a client sent as a user message are not a question. */
 function isQuestion(message: ChatMessage): boolean {
   if (message.role !== "user") return false;
-  const text = textOf(message);
+  const text = messageText(message.content, { image: "refuse" });
   return !(text.startsWith("<tool_response>") && text.endsWith("</tool_response>"));
 }
 
 function assistantTurn(message: ChatMessage, afterQuestion: boolean, isLast: boolean): Part[] {
-  const text = textOf(message);
+  const text = messageText(message.content, { image: "refuse" });
   // Clients without support for reasoning send it back inside the text.
   const split =
     message.reasoning === undefined && text.includes(thinkEnd)
@@ -57,7 +57,12 @@ function turns(messages: readonly ChatMessage[], lastQuestion: number): readonly
     if (message.role === "assistant") {
       return assistantTurn(message, i > lastQuestion, i === messages.length - 1);
     }
-    return textTurn(message, [plain(textOf(message))], true, hermesTools);
+    return textTurn(
+      message,
+      [plain(messageText(message.content, { image: "refuse" }))],
+      true,
+      hermesTools,
+    );
   });
 }
 

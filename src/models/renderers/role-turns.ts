@@ -6,7 +6,7 @@ import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { completionGrammar } from "./completion-grammar.ts";
-import { textOf } from "./message-text.ts";
+import { messageText } from "../../core/message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
 import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
@@ -56,7 +56,9 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
   const { start, header, end, otherEnd = end, separator, trims = false } = format;
   const calls = format.tools?.format ?? hermesTools;
   const written = (message: ChatMessage): string =>
-    trims ? textOf(message).trim() : textOf(message);
+    trims
+      ? messageText(message.content, { image: "refuse" }).trim()
+      : messageText(message.content, { image: "refuse" });
 
   /** Without the end of the turn. */
   const body = (message: ChatMessage): readonly Part[] => {
@@ -78,7 +80,7 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
   const results = (messages: readonly ChatMessage[]): readonly Part[] =>
     messages.flatMap((message, i) => [
       markup(`${i === 0 ? "" : "\n"}<tool_response>\n`),
-      plain(textOf(message)),
+      plain(messageText(message.content, { image: "refuse" })),
       markup("\n</tool_response>"),
     ]);
   const turn = (role: ChatMessage["role"], parts: readonly Part[]): readonly Part[] => [
@@ -89,7 +91,8 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
   const turns = (messages: readonly ChatMessage[]): readonly Part[] =>
     messages.flatMap((message, i) => {
       if (message.role !== "tool") return turn(message.role, body(message));
-      if (format.tools !== undefined) return turn("tool", [plain(textOf(message))]);
+      if (format.tools !== undefined)
+        return turn("tool", [plain(messageText(message.content, { image: "refuse" }))]);
       // Results of parallel calls share one turn.
       if (messages[i - 1]?.role === "tool") return [];
       const after = messages.slice(i);
@@ -108,7 +111,11 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
     whole(messages, tools) {
       const [first] = messages;
       const hasSystem = first?.role === "system";
-      const head = instructions(hasSystem ? textOf(first) : "", tools, format.tools);
+      const head = instructions(
+        hasSystem ? messageText(first.content, { image: "refuse" }) : "",
+        tools,
+        format.tools,
+      );
       const others = hasSystem ? messages.slice(1) : messages;
       if (head.length === 0) return [markup(start), ...turns(others)];
       if (format.system === "turn")

@@ -10,6 +10,7 @@
  * Without evidence, none is trained on, and the call is counted.
  */
 import type { ChatMessage } from "../../core/message.ts";
+import { messageText } from "../../core/message-text.ts";
 import type { Trace } from "../../core/trace.ts";
 import { groupBy } from "../../util/group-by.ts";
 import { continuesCall, hasPrefix } from "../../util/token-prefix.ts";
@@ -37,11 +38,7 @@ const continues = (later: Trace, trace: Trace): boolean =>
   trace.promptIds.length + trace.responseIds.length > 0 &&
   continuesCall(later.promptIds, trace);
 
-function textOf({ content }: ChatMessage): string {
-  if (typeof content === "string") return content.trim();
-  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.join("").trim();
-}
+const textOf = ({ content }: ChatMessage): string => messageText(content, { image: "drop" }).trim();
 
 const callsOf = ({ toolCalls = [] }: ChatMessage): string =>
   JSON.stringify(toolCalls.map((call) => [call.name, call.arguments]));

@@ -28,6 +28,9 @@ export interface Added {
   readonly break?: string;
 }
 
+const comparable = ({ content }: ChatMessage): string =>
+  messageText(content, { image: "url" }).trim();
+
 function callNames({ toolCalls = [] }: ChatMessage): string {
   return toolCalls.map(({ name, arguments: given }) => `${name} ${given}`).join("\n");
 }
@@ -61,8 +64,7 @@ export function newMessages(step: Step, before: Step | undefined): Added {
   }
   const { response } = before.trace;
   const isEdited =
-    messageText(copy.content).trim() !== messageText(response.content).trim() ||
-    callNames(copy) !== callNames(response);
+    comparable(copy) !== comparable(response) || callNames(copy) !== callNames(response);
   return isEdited
     ? {
         messages: messages.slice(shared),

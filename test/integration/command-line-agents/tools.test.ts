@@ -2,14 +2,12 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  claudeCode,
-  codex,
-  commandAgent,
-  opencode,
-  pi,
-  type CommandAgentOptions,
-} from "../../../src/rollouts/agents/index.ts";
+import { claudeCode } from "../../../src/rollouts/agents/tools/claude-code.ts";
+import { codex } from "../../../src/rollouts/agents/tools/codex.ts";
+import { commandAgent } from "../../../src/rollouts/agents/command/command-agent.ts";
+import { opencode } from "../../../src/rollouts/agents/tools/opencode.ts";
+import { pi } from "../../../src/rollouts/agents/tools/pi.ts";
+import type { CommandAgentOptions } from "../../../src/rollouts/agents/command/command-options.ts";
 import { runThroughGateway } from "../../rollout/gateway-run.ts";
 import { root } from "../root.ts";
 import { runCommand } from "../run-command.ts";

@@ -14,7 +14,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { dockerAgent } from "../../../src/rollouts/agents/docker/docker-agent.ts";
 import type { EnvironmentEpisode } from "../../../src/core/environment.ts";
 import { environment } from "../../../src/environments/index.ts";
-import { evaluate } from "../../../src/launch/evaluate/index.ts";
+import { evaluate } from "../../../src/launch/evaluate/evaluate.ts";
 import { createScriptedTarget } from "../../../src/testing/index.ts";
 import { greeting, twoSteps, writeFiles } from "../../environments/harbor-tasks.ts";
 

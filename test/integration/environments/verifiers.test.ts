@@ -1,7 +1,7 @@
 /** The real package verifiers through the bridge: tasks, episodes of its own agent, rewards, failures. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { evaluate } from "../../../src/launch/evaluate/index.ts";
+import { evaluate } from "../../../src/launch/evaluate/evaluate.ts";
 import { environment } from "../../../src/environments/index.ts";
 import { createScriptedTarget } from "../../../src/testing/index.ts";
 import { pythonEnvironment } from "../python-environment.ts";

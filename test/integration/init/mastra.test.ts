@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { initProject } from "../../../src/launch/init/index.ts";
+import { initProject } from "../../../src/launch/init/init-project.ts";
 import { frameworks } from "../../../src/launch/init/frameworks.ts";
 import { linkPackages } from "../../link-packages.ts";
 import { root } from "../root.ts";

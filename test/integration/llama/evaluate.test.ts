@@ -19,7 +19,7 @@ import type { Task } from "../../../src/core/task.ts";
 import { evaluate } from "../../../src/launch/evaluate/evaluate.ts";
 import type { EvaluationSummary } from "../../../src/runs/evaluations/summary.ts";
 import { AgentTrainer } from "../../../src/launch/agent-trainer.ts";
-import { createModelServer } from "../../../src/launch/serve/index.ts";
+import { createModelServer } from "../../../src/launch/serve/model-server.ts";
 import { type Recorded, replay } from "../../evaluate/replay-server.ts";
 import { readLines } from "../../trainer/coin-run.ts";
 import { startLlamaServer } from "./llama-server.ts";

@@ -144,10 +144,7 @@ describe("algorithm.filter_uniform_groups", () => {
     ["grpo", 1 / (1 + 2e-6)],
   ])("leaves groups out of the rows, not out of the numbers of %s", async (estimator, value) => {
     const run = (...more: readonly string[]) =>
-      rowsWith(
-        [`algorithm.estimator=${estimator}`, "algorithm.estimator.norm_by_std=true", ...more],
-        shapes,
-      );
+      rowsWith([`algorithm.estimator=${estimator}`, ...more], shapes);
     const all = await run("algorithm.filter_uniform_groups=false");
     const filtered = await run();
     expect(all.rows).toHaveLength(4);

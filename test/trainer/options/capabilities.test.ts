@@ -307,12 +307,14 @@ const questions: readonly Question[] = [
     of: real,
     ask: samplesGreedily,
   })),
-  ...(["training.lr_schedule.type", "training.lr_schedule.warmup"] as const).map((option): Question => ({
-    option,
-    set: { [option]: option.endsWith("warmup") ? 3 : "cosine" },
-    of: real,
-    ask: steers("learningRate", 0.02),
-  })),
+  ...(["training.lr_schedule.type", "training.lr_schedule.warmup"] as const).map(
+    (option): Question => ({
+      option,
+      set: { [option]: option.endsWith("warmup") ? 3 : "cosine" },
+      of: real,
+      ask: steers("learningRate", 0.02),
+    }),
+  ),
   ...(
     [
       ["learning_rate", "learningRate", 0.02],

@@ -63,11 +63,11 @@ describe("constants of losses", () => {
     expect(objective(specOf(...dro), 1)).toBeCloseTo(-0.7 + (0.3 / 2) * 0.7 ** 2, 6);
   });
   it("reach verl's workers", () => {
-    expect(encodeLoss(specOf(...sapo, "algorithm.loss.beta=0.3"))).toMatchObject({
+    expect(encodeLoss(specOf(...sapo))).toMatchObject({
       sapo_tau_positive: 2,
       sapo_tau_negative: 0.5,
-      dro_beta: 0.3,
     });
+    expect(encodeLoss(specOf(...dro))).toMatchObject({ dro_beta: 0.3 });
   });
   it("reach a Tinker server, or the trainer in its place", () => {
     expect(tinkerLoss(specOf(...dro)).config).toEqual({ beta: 0.3 });
@@ -79,12 +79,15 @@ describe("constants of losses", () => {
     expect(byRole!("judge")(token(0.7, 1)).terms[0]).toBeCloseTo(-gate(2, ratio), 12);
     expect(byRole!("judge")(token(0.7, -1)).terms[0]).toBeCloseTo(gate(0.5, ratio), 12);
   });
-  it.each(["loss_scale_factor", "dro_beta", "sapo_tau_pos", "sapo_tau_neg"])(
-    "algorithm.%s must be above 0",
-    (name) => {
-      expect(() => configOf(`algorithm.${name}=0`)).toThrow(`algorithm.${name} must be`);
-    },
-  );
+  it.each([
+    ["aggregation", "seq-mean-token-sum-norm", "length"],
+    ["loss", "dro", "beta"],
+    ["loss", "sapo", "tau_pos"],
+    ["loss", "sapo", "tau_neg"],
+  ])("algorithm.%s of %s: %s must be above 0", (option, type, name) => {
+    const load = () => configOf(`algorithm.${option}=${type}`, `algorithm.${option}.${name}=0`);
+    expect(load).toThrow(`algorithm.${option}.${name} must be`);
+  });
 });
 
 describe("algorithm.aggregation.length", () => {

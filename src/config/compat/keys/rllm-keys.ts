@@ -244,7 +244,7 @@ export const rllmKeys: readonly CompatKey[] = [
   {
     from: "remote_runtime.enabled",
     only: [false, null],
-    why: "the agent runs where this program runs: for tasks of Harbor set env=harbor:FOLDER, and for another runtime pass a flow that calls it, or httpAgent of agent-trainer/agents",
+    why: "the agent runs where this program runs: for tasks of Harbor set env=harbor:FOLDER, and for another runtime pass a flow that calls it, or httpAgent of agent-trainer",
   },
   { from: "remote_runtime.*", idle: "remote_runtime.enabled is false", usual: "any" },
   {

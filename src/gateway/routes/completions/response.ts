@@ -1,7 +1,7 @@
 /** A finished call in OpenAI's shape of a text completion. */
 import type { Renderer } from "../../../core/policy.ts";
 import type { CallResult, Completion } from "../../call/call-request.ts";
-import { textOf } from "../../session/message-text.ts";
+import { messageText } from "../../../core/message-text.ts";
 import { tokenTextsOf } from "../../call/token-texts.ts";
 import { toWireUsage } from "../chat/response.ts";
 
@@ -50,7 +50,7 @@ export function toTextCompletion(result: CallResult, options: CompletionsOptions
     created: Math.floor(Date.now() / 1000),
     model: options.model,
     choices: result.completions.map((completion) =>
-      toTextChoice(completion, textOf(completion.message.content), options),
+      toTextChoice(completion, messageText(completion.message.content, { image: "url" }), options),
     ),
     usage: toWireUsage(result),
   };

@@ -7,7 +7,7 @@ import {
   type Completion,
 } from "../../call/call-request.ts";
 import { isJsonObject, isTooDeep } from "../../http/json-fields.ts";
-import { textOf } from "../../session/message-text.ts";
+import { messageText } from "../../../core/message-text.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -67,7 +67,7 @@ export function toWireMessageHead(responseId: string, model: string): Wire {
 
 function toBlocks({ message }: Completion): readonly Wire[] {
   const { reasoning = "", toolCalls = [] } = message;
-  const text = textOf(message.content);
+  const text = messageText(message.content, { image: "url" });
   return [
     ...(reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature }]),
     ...(text === "" ? [] : [{ type: "text", text }]),

@@ -3,7 +3,7 @@ import type { ToolCall } from "../../../core/message.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
 import type { JsonFields } from "../../http/json-fields.ts";
-import { textOf } from "../../session/message-text.ts";
+import { messageText } from "../../../core/message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
 import { itemId } from "./item-ids.ts";
 
@@ -51,7 +51,7 @@ export function completionLogprobs(completion: Completion, options: ResponsesOpt
 function toOutput(completion: Completion, options: ResponsesOptions): readonly Wire[] {
   const { responseId } = options;
   const { reasoning = "", toolCalls = [], content } = completion.message;
-  const text = textOf(content);
+  const text = messageText(content, { image: "url" });
   const status = completionStatus(completion);
   const items: Wire[] = [];
   if (reasoning !== "") {

@@ -5,6 +5,7 @@
  * of the assistant's tokens.
  */
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import { messageText } from "../../../core/message-text.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { hasPrefix } from "../../../util/token-prefix.ts";
 import type { Conversation } from "./conversation.ts";
@@ -12,11 +13,6 @@ import { RowError } from "./row-error.ts";
 import type { TokenRow } from "./token-row.ts";
 
 const question: ChatMessage = { role: "user", content: "Q" };
-
-function textOf({ content }: ChatMessage): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}
 
 /** A message in the template's own words: what follows the prompt, up to the token that ends the turn. */
 function fromTemplate(
@@ -37,7 +33,7 @@ function fromTemplate(
 function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Array> {
   const [stop] = renderer.stop.tokenIds;
   if (renderer.encode === undefined || stop === undefined || message.toolCalls) return;
-  const text = textOf(message);
+  const text = messageText(message.content, { image: "drop" });
   const texts =
     message.reasoning === undefined
       ? [text]
@@ -58,7 +54,7 @@ function isFaithful(renderer: Renderer, message: ChatMessage, tokens: Int32Array
   return (
     parsed.toolCalls.length === (message.toolCalls?.length ?? 0) &&
     (reasoning === "" || parsed.reasoning?.trim() === reasoning) &&
-    parsed.content.trim() === textOf(message).trim()
+    parsed.content.trim() === messageText(message.content, { image: "drop" }).trim()
   );
 }
 

@@ -5,7 +5,7 @@ import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/messa
 import { createGuard, prepareGuard, type Guard } from "./jinja-guard.ts";
 import { limitsFor, limitTemplate, TemplateLimitError } from "./jinja-limits.ts";
 import { pythonText } from "./python-text.ts";
-import { textOf } from "../message-text.ts";
+import { messageText } from "../../../core/message-text.ts";
 import { splitReasoning, thinkEnd } from "../reasoning.ts";
 
 export interface ChatTemplateOptions {
@@ -54,7 +54,7 @@ function toTemplateMessage(
   guard: Guard,
 ): Readonly<Record<string, unknown>> {
   const { role, toolCalls = [], toolCallId, name } = message;
-  const text = textOf(message);
+  const text = messageText(message.content, { image: "refuse" });
   const split =
     role === "assistant" && message.reasoning === undefined && text.includes(thinkEnd)
       ? splitReasoning(text)
