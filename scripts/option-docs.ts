@@ -17,9 +17,18 @@ export const onResume: Readonly<Record<ConfigField["resume"], string>> = {
 
 const cell = (text: string): string => text.replaceAll("|", String.raw`\|`);
 
-function rowOf({ key, default: value, allowed, description, resume }: ConfigField): string {
+/** What it means, and for which types of its option. */
+function meaningOf({ description, key, variant }: ConfigField): string {
+  const { of, types } = variant ?? {};
+  return of === undefined || types === undefined || key === `${of}.type`
+    ? description
+    : `${types.map((type) => `\`${type}\``).join(", ")}: ${description}`;
+}
+
+function rowOf(field: ConfigField): string {
+  const { key, default: value, allowed, resume } = field;
   const shown = value === undefined ? "required" : `\`${JSON.stringify(value)}\``;
-  return `| \`${key}\` | ${shown} | ${cell(allowed)} | ${onResume[resume]} | ${cell(description)} |`;
+  return `| \`${key}\` | ${shown} | ${cell(allowed)} | ${onResume[resume]} | ${cell(meaningOf(field))} |`;
 }
 
 const supportText = (supported: Supported): string =>
@@ -54,7 +63,12 @@ export function withOptionTables(page: string): string {
   const lines = page.split("\n");
   const fields = configFields();
   const tables = tablesOf(lines, optionsHead);
-  const starts = tables.map(({ firstKey }) => fields.findIndex(({ key }) => key === firstKey));
+  const starts = tables.map(({ firstKey }) => {
+    const start = fields.findIndex(({ key }) => key === firstKey);
+    if (start === -1)
+      throw new Error(`A table of ${optionPage} begins with ${firstKey}, which is no option.`);
+    return start;
+  });
   const options = tables.map((table, i) => ({
     ...table,
     rows: fields.slice(starts[i], starts[i + 1] ?? fields.length).map(rowOf),

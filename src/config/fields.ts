@@ -8,7 +8,7 @@ import { valueAt } from "./tree.ts";
 /** One key of the tree, for docs, help and messages. */
 export interface ConfigField extends Pick<
   OptionMeta,
-  "inherits" | "ofModel" | "byRole" | "setWith" | "backend"
+  "inherits" | "ofModel" | "byRole" | "backend"
 > {
   /** Dotted path. */
   readonly key: string;
@@ -23,8 +23,6 @@ export interface ConfigField extends Pick<
   readonly default: unknown;
   /** Which values it takes, in words. */
   readonly allowed: string;
-  /** Whether it takes strings. */
-  readonly isText: boolean;
   /** Whether it takes `null`. */
   readonly isNullable: boolean;
   /** Whether it may change when a run is resumed. */
@@ -92,9 +90,9 @@ function allowedText(node: JsonSchema): string {
   }
 }
 
-function takes(node: JsonSchema, type: "string" | "null"): boolean {
-  if (node.anyOf !== undefined) return node.anyOf.some((one) => takes(one, type));
-  return [node.type].flat().includes(type);
+function takesNull(node: JsonSchema): boolean {
+  if (node.anyOf !== undefined) return node.anyOf.some(takesNull);
+  return [node.type].flat().includes("null");
 }
 
 function choicesOf(node: JsonSchema): readonly string[] {
@@ -137,15 +135,14 @@ function examplesOf(node: JsonSchema): readonly unknown[] {
 }
 
 function fieldOf(node: JsonSchema, key: string): ConfigField {
-  const { inherits, ofModel, byRole, setWith, backend } = node;
+  const { inherits, ofModel, byRole, backend } = node;
   return {
-    ...defined({ inherits, ofModel, byRole, setWith, backend }),
+    ...defined({ inherits, ofModel, byRole, backend }),
     key,
     description: node.description ?? "",
     default: node.default,
     allowed: allowedText(node),
-    isText: takes(node, "string"),
-    isNullable: takes(node, "null"),
+    isNullable: takesNull(node),
     resume: node.resume ?? "fixed",
     requires: node.requires ?? [],
     choices: choicesOf(node),
@@ -177,8 +174,12 @@ function variantFields(node: JsonSchema, path: string): readonly ConfigField[] {
       { ...defined({ resume: node.resume }), ...shape?.properties?.[name] },
       `${path}.${name}`,
     );
-    const requires = [{ option: key, is: having }, ...field.requires];
-    return { ...field, requires, variant: { of: path, types: having } };
+    const ofType = having.length === types.length ? [] : [{ option: key, is: having }];
+    return {
+      ...field,
+      requires: [...ofType, ...field.requires],
+      variant: { of: path, types: having },
+    };
   });
   return [{ ...type, variant: { of: path, types } }, ...members];
 }

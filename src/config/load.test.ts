@@ -123,31 +123,40 @@ describe("algorithm.rollout_correction", () => {
     loadConfig({ overrides: { "model.name": "m", "algorithm.rollout_correction": value } }).config
       .algorithm.rolloutCorrection;
 
-  it("takes lists as YAML and as text", () => {
-    const asList = correction({
-      rollout_rs: ["token_k1", "seq_mean_k3"],
-      rollout_rs_threshold: ["0.5_2", 0.5],
-    });
-    const asText = correction({
-      rollout_rs: "token_k1,seq_mean_k3",
-      rollout_rs_threshold: "0.5_2,0.5",
-    });
-    expect(asList).toEqual(asText);
-    expect(correction({ rollout_rs: "token_k2", rollout_rs_threshold: 0.3 })).toMatchObject({
-      rolloutRsThreshold: "0.3",
-    });
-    expect(correction({ tis_cap: "0.5_5" }).tisCap).toBe("0.5_5");
+  it("takes rejections as a map, as a list, and as verl's two lists", () => {
+    const reject = ["token_k1=0.5_2", "seq_mean_k3=0.5"];
+    expect(correction({ reject: { token_k1: "0.5_2", seq_mean_k3: 0.5 } }).reject).toEqual(reject);
+    for (const given of [
+      { reject },
+      { rollout_rs: ["token_k1", "seq_mean_k3"], rollout_rs_threshold: ["0.5_2", 0.5] },
+      { rollout_rs_threshold: "0.5_2,0.5", rollout_rs: "token_k1,seq_mean_k3" },
+    ])
+      expect(correction(given).reject).toEqual(reject);
+    expect(correction({ rollout_rs: null, rollout_rs_threshold: null }).reject).toEqual([]);
+    expect(correction({ type: "token", cap: "0.5_5" })).toMatchObject({ cap: "0.5_5" });
+  });
+  it.each([
+    [{}, "none"],
+    [{ bypass_mode: true }, "none"],
+    [{ bypass_mode: false }, "recompute"],
+    [{ bypass_mode: false, tis_mode: "token" }, "token"],
+    [{ bypass_mode: null, tis_mode: "sequence" }, "sequence"],
+  ])("%j, in rLLM's names, is %s", (value, type) => {
+    expect(correction(value).type).toBe(type);
   });
   it.each([
     [{ bypass_mode: true, tis_mode: "token" }, "would count the same ratio twice"],
-    [{ rollout_rs: "token_k1" }, "needs algorithm.rollout_correction.rollout_rs_threshold"],
+    [{ rollout_rs: "token_k1" }, "the threshold of token_k1 must be a number above 1 or low_high"],
     [{ rollout_rs: "token_k4", rollout_rs_threshold: 2 }, 'no rejection "token_k4"'],
     [
       { rollout_rs: "token_k1,token_k2", rollout_rs_threshold: 2 },
       "2 rejections, but 1 thresholds",
     ],
-    [{ tis_cap: "2_1" }, "tis_cap must be a number above 0, or two as low_high"],
-    [{ tis_mode: "geometric" }, "tis_mode must be one of token, sequence, or null"],
+    [{ type: "token", cap: "2_1" }, "cap must be a number above 0, or two as low_high"],
+    [
+      { tis_mode: "geometric" },
+      "type (given as algorithm.rollout_correction.tis_mode) must be one of none,",
+    ],
     [{ rollout_token_veto_threshold: 2 }, "above 0 and below 1"],
   ])("refuses %j", (value, message) => {
     expect(() => correction(value)).toThrow(message);

@@ -8,11 +8,7 @@ import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
 import { agentCommandOptions } from "./schema/agent-command.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
-import {
-  compactFilteringOptions,
-  rejectionSampleOptions,
-  replayOptions,
-} from "./schema/selection.ts";
+import { rejectionSampleOptions, replayOptions } from "./schema/selection.ts";
 import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { environmentOptions, envOption } from "./schema/environment.ts";
@@ -21,7 +17,10 @@ import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { gatewayOptions } from "./schema/gateway.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { healthOptions } from "./schema/health.ts";
-import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
+import { fireworksOptions } from "./schema/backends/fireworks.ts";
+import { localOptions } from "./schema/backends/local.ts";
+import { tinkerOptions } from "./schema/backends/tinker.ts";
+import { verlOptions } from "./schema/backends/verl.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
 import { recordOptions } from "./schema/record.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
@@ -30,7 +29,6 @@ import { trackingOptions } from "./schema/tracking.ts";
 import { trainerOptions } from "./schema/trainer.ts";
 import { workflowOptions } from "./schema/workflow.ts";
 import { nonEmptyString } from "./schema/kinds.ts";
-import { free } from "./schema/option-meta.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 const options = z.strictObject({
@@ -39,7 +37,6 @@ const options = z.strictObject({
   rollout: rolloutOptions,
   algorithm: algorithmOptions,
   stepwise_advantage: stepwiseAdvantageOptions,
-  compact_filtering: compactFilteringOptions,
   training: trainingOptions,
   guards: guardOptions,
   health: healthOptions,
@@ -59,11 +56,6 @@ const options = z.strictObject({
     )
     .meta({ resume: "never" }),
   local: localOptions,
-  tinker_base_url: nonEmptyString()
-    .nullable()
-    .default(null)
-    .describe("URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.")
-    .meta(free),
   tinker: tinkerOptions,
   fireworks: fireworksOptions,
   verl: verlOptions,

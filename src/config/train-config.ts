@@ -262,61 +262,6 @@ export interface Sections {
      */
     readonly normalizeBySteps?: boolean;
   };
-  readonly compactFiltering?: {
-    /**
-     * Exclude rollouts from training, and from the baseline of their group, by how they ended; the
-     * mask_... options of this section choose which.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly enable?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts whose prompt exceeded data.max_prompt_length
-     * or the model's context.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskMaxPromptLengthExceeded?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that ended with a response truncated by its
-     * token limit.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskMaxResponseLengthExceeded?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that the environment ended.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly maskEnvDone?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that reached the maximum number of turns;
-     * functions have no such limit and report it with a TerminationEvent.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskMaxTurnsExceeded?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that timed out.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskTimeout?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts whose termination reason is unknown.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly maskUnknown?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that failed because of the agent; other
-     * failures are always excluded.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskError?: boolean;
-  };
   readonly training?: {
     /**
      * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in
@@ -621,7 +566,7 @@ export interface Sections {
     /**
      * Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this,
      * rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of
-     * accuracy at 4 where ratios are decoupled, as rollout_correction.bypass_mode=false does
+     * accuracy at 4 where ratios are decoupled, as algorithm.rollout_correction=recompute does
      * (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
@@ -965,14 +910,14 @@ export interface Sections {
      */
     readonly momentPrecision?: "float32" | "bfloat16";
   };
-  /**
-   * URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.
-   * Allowed: a non-empty string, or null.
-   * @default null
-   */
-  readonly tinkerBaseUrl?: string | null;
   /** Options of the backend tinker, where the trainer creates it: by name, with backend=tinker. */
   readonly tinker?: {
+    /**
+     * URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly baseUrl?: string | null;
     /**
      * Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the
      * server reports.
@@ -1760,64 +1705,91 @@ export interface AlgorithmValues {
    * @default false
    */
   readonly maskTruncatedSamples?: boolean;
-  readonly rolloutCorrection?: {
-    /**
-     * Denominator of the loss's probability ratios: true uses the sampler's log-probabilities,
-     * false recomputes them with the trainer's weights at the start of the step, which costs a
-     * forward pass. null is false where algorithm.rollout_correction.tis_mode is set, else true.
-     * Allowed: true or false, or null.
-     * @default null
-     */
-    readonly bypassMode?: boolean | null;
-    /**
-     * Truncated importance sampling (TIS): multiply the loss by the trainer's probability over the
-     * sampler's, per token or per sequence, limited by algorithm.rollout_correction.tis_cap; null
-     * is off.
-     * Allowed: one of token, sequence, or null.
-     * @default null
-     */
-    readonly tisMode?: "token" | "sequence" | null;
-    /**
-     * Maximum importance weight of algorithm.rollout_correction.tis_mode; 2 is rLLM's default. A
-     * range low_high sets weights outside of it to 0 instead; that is IcePop (arXiv:2510.18855),
-     * for which verl's documentation gives 0.5_5.
-     * Allowed: a number above 0, or two as low_high.
-     * @default 2
-     */
-    readonly tisCap?: number | string;
-    /**
-     * Divide the importance weights of algorithm.rollout_correction.tis_mode by their mean over the
-     * step, over tokens or over sequences.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly rolloutIsBatchNormalize?: boolean;
-    /**
-     * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-     * sampler, as k1, k2 or k3, is outside of algorithm.rollout_correction.rollout_rs_threshold;
-     * null is off.
-     * Allowed: a list of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
-     * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3, or null.
-     * @default null
-     */
-    readonly rolloutRs?: string | null;
-    /**
-     * Thresholds of algorithm.rollout_correction.rollout_rs, one for each entry: a maximum for k2
-     * and k3; for k1 a range low_high of the sampler's probability over the trainer's, as in verl
-     * since 0.7.1, or one number t for the range 1/t to t. null only where
-     * algorithm.rollout_correction.rollout_rs is null.
-     * Allowed: a list of numbers above 0, or of low_high, or null.
-     * @default null
-     */
-    readonly rolloutRsThreshold?: string | null;
-    /**
-     * Drop rows with any token whose probability ratio of trainer to sampler is below this; null is
-     * off.
-     * Allowed: a number above 0 and below 1, or null.
-     * @default null
-     */
-    readonly rolloutTokenVetoThreshold?: number | null;
-  };
+  /**
+   * Termination reasons whose rollouts are excluded from training, and from the baseline of their
+   * group; rLLM's compact filtering excludes all but env_done and unknown by default.
+   * max_turns_exceeded is reported with a TerminationEvent where a function has no such limit;
+   * other failures than error, which is the agent's, are always excluded.
+   * Allowed: a list of max_prompt_length_exceeded, max_response_length_exceeded, env_done,
+   * max_turns_exceeded, timeout, unknown, error.
+   * @default []
+   */
+  readonly excludedReasons?: readonly (
+    | "max_prompt_length_exceeded"
+    | "max_response_length_exceeded"
+    | "env_done"
+    | "max_turns_exceeded"
+    | "timeout"
+    | "unknown"
+    | "error"
+  )[];
+  /**
+   * Correction for rollouts that were not sampled by exactly the weights that are trained. none:
+   * the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of
+   * the trainer's weights at the start of the step, which costs a forward pass. token and sequence
+   * are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the
+   * trainer's probability over the sampler's, per token or per sequence.
+   * Allowed: one of none, recompute, token, sequence.
+   * @default "none"
+   */
+  readonly rolloutCorrection?: OrType<
+    | {
+        readonly type: "none" | "recompute";
+        /**
+         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
+         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
+         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
+         * or one number t for the range 1/t to t. Empty is off.
+         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
+         * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
+         * name=threshold.
+         * @default []
+         */
+        readonly reject?: readonly string[];
+        /**
+         * Drop rows with any token whose probability ratio of trainer to sampler is below this;
+         * null is off.
+         * Allowed: a number above 0 and below 1, or null.
+         * @default null
+         */
+        readonly rolloutTokenVetoThreshold?: number | null;
+      }
+    | {
+        readonly type: "token" | "sequence";
+        /**
+         * Maximum importance weight; 2 is rLLM's default. A range low_high sets weights outside of
+         * it to 0 instead; that is IcePop (arXiv:2510.18855), for which verl's documentation gives
+         * 0.5_5.
+         * Allowed: a number above 0, or two as low_high.
+         * @default 2
+         */
+        readonly cap?: number | string;
+        /**
+         * Divide the importance weights by their mean over the step, over tokens or over sequences.
+         * Allowed: true or false.
+         * @default false
+         */
+        readonly batchNormalize?: boolean;
+        /**
+         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
+         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
+         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
+         * or one number t for the range 1/t to t. Empty is off.
+         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
+         * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
+         * name=threshold.
+         * @default []
+         */
+        readonly reject?: readonly string[];
+        /**
+         * Drop rows with any token whose probability ratio of trainer to sampler is below this;
+         * null is off.
+         * Allowed: a number above 0 and below 1, or null.
+         * @default null
+         */
+        readonly rolloutTokenVetoThreshold?: number | null;
+      }
+  >;
 }
 
 /** Options of `algorithm` that name functions. */

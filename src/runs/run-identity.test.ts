@@ -75,7 +75,7 @@ describe("options that may change", () => {
         "rollout.n_val",
         "local.threads",
         "local.training_memory_mib",
-        "tinker_base_url",
+        "tinker.base_url",
         "verl.launcher.url",
         "verl.timeout_s",
         "dataset.val",

@@ -68,7 +68,7 @@ export function resolveSettings(options: TinkerClientOptions): ClientSettings {
   const baseUrl = options.baseUrl ?? fromEnvironment("TINKER_BASE_URL") ?? hostedBaseUrl;
   if (!URL.canParse(baseUrl) || !/^https?:/u.test(baseUrl))
     throw new ConfigError({
-      message: `tinker_base_url is "${baseUrl}", which is no http or https URL.`,
+      message: `tinker.base_url is "${baseUrl}", which is no http or https URL.`,
       fields: { baseUrl },
     });
   const apiKey = options.apiKey ?? fromEnvironment("TINKER_API_KEY");

@@ -37,16 +37,9 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   ],
   "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
   "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
-  "algorithm.rollout_correction.bypass_mode": [
-    "algorithm.rollout_correction.bypass_mode=false",
-    { forward: false },
-  ],
-  "algorithm.rollout_correction.tis_mode": [
-    "algorithm.rollout_correction.tis_mode=token",
-    { forward: false },
-  ],
-  "algorithm.rollout_correction.rollout_rs": [
-    "algorithm.rollout_correction={rollout_rs: token_k1, rollout_rs_threshold: 2}",
+  "algorithm.rollout_correction.type": ["algorithm.rollout_correction=token", { forward: false }],
+  "algorithm.rollout_correction.reject": [
+    "algorithm.rollout_correction={reject: {token_k1: 2}}",
     { forward: false },
   ],
   "algorithm.rollout_correction.rollout_token_veto_threshold": [

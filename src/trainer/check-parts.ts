@@ -34,9 +34,7 @@ export function checkParts(config: TrainConfig, passed: PassedParts): void {
   const ignored: string[] = [];
   for (const field of configFields()) {
     const { key, default: standard } = field;
-    const isOfBackend =
-      backend !== null &&
-      (key === "backend" || key.startsWith(`${backend}.`) || key.startsWith(`${backend}_`));
+    const isOfBackend = backend !== null && (key === "backend" || key.startsWith(`${backend}.`));
     if (!isOfBackend && parts.get(key) !== true) continue;
     const value = optionValue(tree, field);
     if (key === "backend" && value === backend) continue;

@@ -152,7 +152,7 @@ describe("a command line of rLLM", () => {
       klBeta: 0.001,
       klEstimator: "k3",
       aggregation: { type: "seq-mean-token-sum" },
-      rolloutCorrection: { bypassMode: false, tisMode: "token", tisCap: 2 },
+      rolloutCorrection: { type: "token", cap: 2 },
     });
     expect(config.rollout.val).toMatchObject({ temperature: 0.7, topP: 0.8, topK: 20 });
     expect(config.tracking.trackers).toEqual(["wandb"]);

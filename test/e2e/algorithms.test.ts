@@ -52,22 +52,24 @@ const aggregations = [
 /** What may be added to any of them. */
 const additions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "Dr. GRPO": { "algorithm.estimator.norm_by_std": false },
-  "clip-higher and a dual clip": { "algorithm.loss.eps_clip_high": 0.28, "algorithm.loss.clip_ratio_c": 3 },
+  "clip-higher and a dual clip": {
+    "algorithm.loss.eps_clip_high": 0.28,
+    "algorithm.loss.clip_ratio_c": 3,
+  },
   "KL in the loss": { "algorithm.kl_beta": 0.01, "algorithm.kl_estimator": "k3" },
   "KL in the reward": { "algorithm.use_kl_in_reward": true },
   "an entropy bonus": { "algorithm.entropy_coef": 0.001 },
-  "truncated importance weights": { "algorithm.rollout_correction.tis_mode": "token" },
+  "truncated importance weights": { "algorithm.rollout_correction": "token" },
   "sequence weights, masked and normalised": {
     "algorithm.rollout_correction": {
-      tis_mode: "sequence",
-      tis_cap: "0.5_2",
-      rollout_is_batch_normalize: true,
+      type: "sequence",
+      cap: "0.5_2",
+      batch_normalize: true,
     },
   },
   "rejection and a veto": {
     "algorithm.rollout_correction": {
-      rollout_rs: "token_k1,seq_mean_k3",
-      rollout_rs_threshold: "0.5_2,0.1",
+      reject: { token_k1: "0.5_2", seq_mean_k3: 0.1 },
       rollout_token_veto_threshold: 1e-4,
     },
   },

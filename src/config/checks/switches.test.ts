@@ -37,16 +37,12 @@ function setting(requirement: Requirement, isOn: boolean): Record<string, unknow
   return { [option]: isOn ? requirement.is[0] : otherThan(option, requirement.is) };
 }
 
-const threshold = "algorithm.rollout_correction.rollout_rs_threshold";
-
 function configOf(field: ConfigField, isOn: boolean, value: unknown = changed(field)) {
   const settings = field.requires.map((one) => setting(one, isOn));
   const set = Object.assign({}, ...settings) as Record<string, unknown>;
   const backend = field.key.startsWith("verl.") ? { backend: "verl" } : {};
-  // The one pair that is refused if half of it is missing.
-  const pair = set["algorithm.rollout_correction.rollout_rs"] ? { [threshold]: "2" } : {};
   return loadConfig({
-    overrides: { "model.name": "m", ...backend, ...pair, ...set, [field.key]: value },
+    overrides: { "model.name": "m", ...backend, ...set, [field.key]: value },
   }).config;
 }
 
@@ -60,7 +56,7 @@ describe("an option whose switch is off", () => {
     const sections = [...fields.keys()].flatMap((key) =>
       key.endsWith(".enable") ? [key.slice(0, -"enable".length)] : [],
     );
-    expect(sections).toHaveLength(5);
+    expect(sections).toHaveLength(4);
     for (const section of [...sections, "replay."]) {
       const mine = section === "replay." ? "replay.tasks" : `${section}enable`;
       const others = [...fields.values()].filter(
@@ -69,7 +65,7 @@ describe("an option whose switch is off", () => {
       for (const { key, requires } of others)
         expect(JSON.stringify(requires), key).toContain(`"option":"${mine}"`);
     }
-    expect(dependent.length).toBeGreaterThanOrEqual(53);
+    expect(dependent.length).toBeGreaterThanOrEqual(70);
   });
 
   it.each(dependent.map((field) => [field.key, field] as const))(

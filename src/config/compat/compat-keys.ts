@@ -3,6 +3,7 @@
  * most have the same name without `rllm.`; the others are renamed, accepted only with values that match
  * what happens anyway, or have no effect, which a notice says.
  */
+import { compactFilteringKeys } from "./compact-filtering.ts";
 import { earlierKeys } from "./keys/earlier-keys.ts";
 import { fireworksKeys } from "./keys/fireworks-keys.ts";
 import {
@@ -20,6 +21,7 @@ import { verlKeys } from "./keys/verl-keys.ts";
 
 export const compatKeys: readonly CompatKey[] = [
   ...earlierKeys,
+  ...compactFilteringKeys,
   ...rllmKeys,
   ...fireworksKeys,
   ...verlKeys,

@@ -152,7 +152,44 @@ describe("verl's names", () => {
     const { rolloutCorrection } = load({
       "algorithm.rollout_correction": { rollout_is: "token", rollout_is_threshold: "0.5_2.0" },
     }).algorithm;
-    expect(rolloutCorrection).toMatchObject({ tisMode: "token", tisCap: "0.5_2.0" });
+    expect(rolloutCorrection).toMatchObject({ type: "token", cap: "0.5_2.0" });
+  });
+});
+
+describe("rLLM's compact filtering", () => {
+  const usual = [
+    "max_prompt_length_exceeded",
+    "max_response_length_exceeded",
+    "max_turns_exceeded",
+    "timeout",
+    "error",
+  ];
+  it.each([
+    [{ enable: true }, usual],
+    [
+      { mask_error: false, enable: true, mask_env_done: true },
+      [...usual.slice(0, 2), "env_done", ...usual.slice(2, 4)],
+    ],
+    [{ enable: false, mask_error: true }, []],
+    [{ enable: null }, []],
+  ])("%j excludes %j", (given, expected) => {
+    expect(load({ "rllm.compact_filtering": given }).algorithm.excludedReasons).toEqual(expected);
+  });
+  it("says which masks have no effect, and refuses what there is not", () => {
+    const overrides = ["model.name=m", "compact_filtering.mask_error=false"];
+    expect(loadConfig({ overrides }).warnings).toEqual([
+      "compact_filtering.mask_error has no effect: compact_filtering.enable is not true.",
+    ]);
+    expect(() => load({ "compact_filtering.mask_eror": true })).toThrow(
+      "compact_filtering.mask_eror",
+    );
+    expect(() => load({ "compact_filtering.enable": 1 })).toThrow("must be true or false; got 1");
+  });
+  it("yields to our own option", () => {
+    const own = { "algorithm.excluded_reasons": ["timeout"] };
+    expect(load({ "compact_filtering.enable": true, ...own }).algorithm.excludedReasons).toEqual([
+      "timeout",
+    ]);
   });
 });
 

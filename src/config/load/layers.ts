@@ -56,10 +56,7 @@ const commandLine = Number.MAX_SAFE_INTEGER;
 type Owner = Omit<Written, "value">;
 
 /** @throws ConfigError for references that cannot be resolved and keys that are not supported. */
-export function resolveLayers(
-  layers: readonly Layer[],
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): ResolvedLayers {
+export function resolveLayers(layers: readonly Layer[]): ResolvedLayers {
   const known: Fields = new Map(configFields().map((field) => [field.key, field]));
   const merged: Tree = {};
   const owners = new Map<string, Owner>();
@@ -68,11 +65,11 @@ export function resolveLayers(
   const chooseType = (key: string, value: unknown, source: number): void => {
     const option = key.replace(/\.type$/u, "");
     const type = compatValues[key]?.(value) ?? value;
-    if (option === key || !types.has(option) || value === null || types.get(option) === type)
-      return;
+    if (option === key || !types.has(option) || typeof type !== "string") return;
+    if (types.get(option) === type) return;
     types.set(option, type);
     for (const [name, owner] of owners) {
-      if (!name.startsWith(`${option}.`) || owner.source >= source) continue;
+      if (known.get(name)?.variant?.of !== option || owner.source >= source) continue;
       deleteAt(merged, name);
       owners.delete(name);
     }
@@ -98,9 +95,7 @@ export function resolveLayers(
     }
   }
   const references = interpolate(merged, {
-    env,
     defaultOf: (key) => targetsOf(key, known).map((target) => known.get(target)?.default)[0],
-    isText: (key) => targetsOf(key, known).some((target) => known.get(target)?.isText === true),
     isUnused: (key) => isIdle(key, known),
     isForeign: (key) =>
       key === "verl.config" ||

@@ -26,7 +26,6 @@ const internal = new Set([
   "requires",
   "inherits",
   "byRole",
-  "setWith",
   "backend",
   "exampleValues",
   "ofModel",

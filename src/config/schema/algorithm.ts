@@ -9,10 +9,11 @@ import {
 } from "../../core/loss/loss.ts";
 import { type EstimatorName, estimatorNames } from "../../algorithms/catalog.ts";
 import { logprobTemperatures } from "../../algorithms/rows/step-logprobs.ts";
+import type { TerminationReason } from "../../core/trajectory.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { fraction, type Section, tokenCount } from "./kinds.ts";
-import { customFunction, isOn, needs, needsBackend } from "./option-meta.ts";
+import { customFunction, isOn, needs, needsBackend, under } from "./option-meta.ts";
 import { oneOf, variants } from "./variants.ts";
 
 const norm = {
@@ -118,6 +119,16 @@ const aggregations = {
       ),
   },
 } satisfies Record<LossAggregation, unknown>;
+
+const excludableReasons = [
+  "max_prompt_length_exceeded",
+  "max_response_length_exceeded",
+  "env_done",
+  "max_turns_exceeded",
+  "timeout",
+  "unknown",
+  "error",
+] as const satisfies readonly TerminationReason[];
 
 export const algorithmOptions: Section<"algorithm"> = z
   .strictObject({
@@ -225,27 +236,29 @@ export const algorithmOptions: Section<"algorithm"> = z
           .describe(
             "Penalize responses close to the length limit: the soft overlong penalty of DAPO (arXiv:2503.14476).",
           ),
-        len: tokenCount(1)
-          .default(128)
-          .describe(
-            "Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
-          )
-          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
-        penalty_factor: z
-          .number()
-          .min(0)
-          .default(1)
-          .describe(
-            "Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
-          )
-          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
-        max_length: tokenCount(1)
-          .nullable()
-          .default(null)
-          .describe(
-            "Length limit of one response for the overlong penalty, in tokens; null is rollout.train.max_tokens.",
-          )
-          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
+        ...under(
+          {
+            len: tokenCount(1)
+              .default(128)
+              .describe(
+                "Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
+              ),
+            penalty_factor: z
+              .number()
+              .min(0)
+              .default(1)
+              .describe(
+                "Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
+              ),
+            max_length: tokenCount(1)
+              .nullable()
+              .default(null)
+              .describe(
+                "Length limit of one response for the overlong penalty, in tokens; null is rollout.train.max_tokens.",
+              ),
+          },
+          isOn("algorithm.overlong_buffer.enable"),
+        ),
       })
       .prefault({}),
     mask_truncated_samples: z
@@ -254,6 +267,13 @@ export const algorithmOptions: Section<"algorithm"> = z
       .describe(
         "Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does (arXiv:2503.14476); they still count in their group's baseline.",
       ),
+    excluded_reasons: z
+      .array(z.enum(excludableReasons))
+      .default([])
+      .describe(
+        "Termination reasons whose rollouts are excluded from training, and from the baseline of their group; rLLM's compact filtering excludes all but env_done and unknown by default. max_turns_exceeded is reported with a TerminationEvent where a function has no such limit; other failures than error, which is the agent's, are always excluded.",
+      )
+      .meta({ allowed: `a list of ${excludableReasons.join(", ")}` }),
     rollout_correction: rolloutCorrection,
   })
   .prefault({});

@@ -3,6 +3,7 @@
  * resumed, which other options must be set for it to have an effect, and what its values need of a
  * backend. Plain data, so that it survives in the JSON Schema that `fields.ts` reads.
  */
+import type { z } from "zod";
 import type { BackendCapabilities, MeasuredMetric } from "../../core/backend.ts";
 import type { OptimSpec } from "../../core/loss/loss.ts";
 
@@ -60,8 +61,6 @@ export interface OptionMeta {
   readonly ofModel?: { readonly plain: unknown };
   /** The option that sets it for single roles. */
   readonly byRole?: string;
-  /** The option without which it is refused. */
-  readonly setWith?: string;
   /** What its values need of a backend. */
   readonly backend?: {
     readonly need: BackendNeed;
@@ -88,6 +87,18 @@ export const freeAndNeeds = (...requires: readonly Requirement[]): Meta => ({
 
 /** `option=true` */
 export const isOn = (option: string): Requirement => ({ option, is: [true] });
+
+/** Options of which none has an effect unless all of these hold: said once, for all of them. */
+export function under<S extends Readonly<Record<string, z.ZodType>>>(
+  shape: S,
+  ...requires: readonly Requirement[]
+): S {
+  const each = Object.entries(shape).map(([name, option]) => {
+    const own = option.meta() as OptionMeta | undefined;
+    return [name, option.meta({ ...own, requires: [...requires, ...(own?.requires ?? [])] })];
+  });
+  return Object.fromEntries(each) as S;
+}
 
 /** For `.meta(...)`: values other than the default, or `values`, need this of a backend. */
 export const needsBackend = (need: BackendNeed, values?: readonly unknown[] | "all"): Meta => ({

@@ -5,7 +5,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { valueAt } from "../../config/tree.ts";
 
 const sections = new Set(["model", "fine_tuning", "training", "trainer", "backend", "data"]);
-const backends = new Set(["local", "tinker", "tinker_base_url", "fireworks", "verl"]);
+const backends = new Set(["local", "tinker", "fireworks", "verl"]);
 const unreadKeys = new Set([
   "training.num_minibatches",
   "training.ppo_epochs",

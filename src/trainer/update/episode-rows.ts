@@ -13,33 +13,14 @@ import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
+import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { isPerStep, shapeOverlong, type StepGroups } from "./shape-rewards.ts";
 
-/**
- * Termination reasons whose rollouts are excluded entirely, in addition to those that left nothing to
- * compare.
- */
-export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {
-  if (!compactFiltering.enable) return [];
-  const flags: Partial<Record<TerminationReason, boolean>> = {
-    max_prompt_length_exceeded: compactFiltering.maskMaxPromptLengthExceeded,
-    max_response_length_exceeded: compactFiltering.maskMaxResponseLengthExceeded,
-    env_done: compactFiltering.maskEnvDone,
-    max_turns_exceeded: compactFiltering.maskMaxTurnsExceeded,
-    timeout: compactFiltering.maskTimeout,
-    unknown: compactFiltering.maskUnknown,
-    error: compactFiltering.maskError,
-  };
-  const masked = Object.entries(flags).flatMap(([reason, isMasked]) => (isMasked ? [reason] : []));
-  return masked as TerminationReason[];
-}
-
 /** Groups with the rewards that are trained on. */
 export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): StepGroups {
-  const grouped = groupTrajectories(sets, { excludedReasons: excludedReasons(config) });
+  const grouped = groupTrajectories(sets, { excludedReasons: config.algorithm.excludedReasons });
   const shaped = shapeOverlong(config, grouped.groups);
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }

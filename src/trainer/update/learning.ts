@@ -23,7 +23,7 @@ const reasons = {
     "no rollout left anything to train on: its calls did not come through config.baseUrl, or cannot be trained on",
   no_reward: "nothing that could be trained on had a reward",
   excluded:
-    "options excluded everything there was to train on: compact_filtering, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
+    "options excluded everything there was to train on: algorithm.excluded_reasons, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
   equal_rewards:
     "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
   not_finite: "the update was skipped, because a loss or gradient was not finite",

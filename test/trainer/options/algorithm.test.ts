@@ -39,7 +39,11 @@ const sampled = ({ advantages, targetMask }: TrainingRow): number[] =>
 const won: EpisodeShape = { reward: 1 };
 const lost: EpisodeShape = { reward: 0 };
 
-describe("compact_filtering", () => {
+/** As rLLM's compact filtering excludes. */
+const excluding =
+  "algorithm.excluded_reasons=[max_prompt_length_exceeded, max_response_length_exceeded, max_turns_exceeded, timeout, error]";
+
+describe("algorithm.excluded_reasons", () => {
   const shapes: EpisodeShape[] = [
     won,
     lost,
@@ -52,7 +56,7 @@ describe("compact_filtering", () => {
     expect(rows).toHaveLength(5);
     expect(metrics["groups/dropped/excluded_episodes"]).toBe(1);
   });
-  it("mask_error leaves out what the agent made fail, which trains with its reward otherwise", async () => {
+  it("error leaves out what the agent made fail, which trains with its reward otherwise", async () => {
     const own: EpisodeShape[] = [won, lost, { reward: 0, reason: "error" }];
     const { rows } = await rowsWith([], own);
     expect(rows.map(sampled)).toEqual([
@@ -60,16 +64,16 @@ describe("compact_filtering", () => {
       [-0.333333, -0.333333],
       [-0.333333, -0.333333],
     ]);
-    const masked = await rowsWith(["compact_filtering.enable=true"], own);
+    const masked = await rowsWith([excluding], own);
     expect(masked.rows.map(sampled)).toEqual([
       [0.5, 0.5],
       [-0.5, -0.5],
     ]);
-    const unmasked = ["compact_filtering.enable=true", "compact_filtering.mask_error=false"];
-    expect((await rowsWith(unmasked, own)).rows).toHaveLength(3);
+    const others = ["algorithm.excluded_reasons=[timeout, max_turns_exceeded]"];
+    expect((await rowsWith(others, own)).rows).toHaveLength(3);
   });
   it("leaves rollouts out whole: they are no part of a baseline either", async () => {
-    const { rows, metrics } = await rowsWith(["compact_filtering.enable=true"], shapes);
+    const { rows, metrics } = await rowsWith([excluding], shapes);
     expect(rows.map(sampled)).toEqual([
       [0.666667, 0.666667],
       [-0.333333, -0.333333],
@@ -78,28 +82,16 @@ describe("compact_filtering", () => {
     expect(metrics["groups/dropped/excluded_episodes"]).toBe(2);
   });
   it.each([
-    ["max_prompt_length_exceeded", "mask_max_prompt_length_exceeded"],
-    ["max_response_length_exceeded", "mask_max_response_length_exceeded"],
-    ["env_done", "mask_env_done"],
-    ["max_turns_exceeded", "mask_max_turns_exceeded"],
-    ["timeout", "mask_timeout"],
-    ["unknown", "mask_unknown"],
-  ] as const)("%s is left out by %s alone", async (reason, option) => {
-    const options = [
-      "max_prompt_length_exceeded",
-      "max_response_length_exceeded",
-      "env_done",
-      "max_turns_exceeded",
-      "timeout",
-      "unknown",
-    ].map((name) => `compact_filtering.mask_${name}=false`);
+    "max_prompt_length_exceeded",
+    "max_response_length_exceeded",
+    "env_done",
+    "max_turns_exceeded",
+    "timeout",
+    "unknown",
+  ] as const)("%s is left out by its name alone", async (reason) => {
     const list = [won, lost, { reward: 0, reason }];
-    const kept = await rowsWith(["compact_filtering.enable=true", ...options], list);
-    expect(kept.rows).toHaveLength(3);
-    const left = await rowsWith(
-      ["compact_filtering.enable=true", ...options, `compact_filtering.${option}=true`],
-      list,
-    );
+    expect((await rowsWith(["algorithm.excluded_reasons=[error]"], list)).rows).toHaveLength(3);
+    const left = await rowsWith([`algorithm.excluded_reasons=[${reason}]`], list);
     expect(left.rows).toHaveLength(2);
   });
 });

@@ -251,9 +251,9 @@ const questions: readonly Question[] = [
     ask: knows("reference"),
   },
   ...[
-    { [`${correction}.bypass_mode`]: false },
-    { [`${correction}.tis_mode`]: "token" },
-    { [`${correction}.rollout_rs`]: "token_k1", [`${correction}.rollout_rs_threshold`]: "2" },
+    { [`${correction}.type`]: "recompute" },
+    { [`${correction}.type`]: "token" },
+    { [`${correction}.reject`]: ["token_k1=2"] },
     { [`${correction}.rollout_token_veto_threshold`]: 1e-4 },
   ].map((set): Question => ({ option: Object.keys(set)[0]!, set, ask: knows("current") })),
   ...[{ "record.token_rows": -1 }, { "record.token_rows": -1, "algorithm.kl_beta": 0.1 }].map(

@@ -74,7 +74,7 @@ describe("advantages", () => {
 
   it("W4: a rollout that is filtered out becomes no row, and no zero in a mean", async () => {
     const rows = await rowsWith(
-      ["compact_filtering.enable=true"],
+      ["algorithm.excluded_reasons=[timeout]"],
       [won, lost, { reward: 0, reason: "timeout" }],
     );
     expect(rows.map(sampled)).toEqual([

@@ -47,9 +47,73 @@ const training: readonly CompatKey[] = [
 ];
 
 const backends: readonly CompatKey[] = [
+  { from: "tinker_base_url", to: "tinker.base_url" },
   { from: "verl.url", to: "verl.launcher.url" },
   { from: "verl.inference_nodes", to: "verl.placement.nodes" },
   { from: "verl.inference_gpus_per_node", to: "verl.placement.gpus_per_node" },
 ];
 
-export const earlierKeys: readonly CompatKey[] = [...algorithm, ...training, ...backends];
+const correction = "algorithm.rollout_correction";
+
+const isWeighted = (look: Look): boolean =>
+  ["token", "sequence"].includes(String(look(`${correction}.type`)));
+
+const listed = (value: unknown): readonly string[] =>
+  [value].flat().flatMap((part) =>
+    String(part)
+      .split(",")
+      .map((text) => text.trim()),
+  );
+
+const corrections: readonly CompatKey[] = [
+  { from: `${correction}.tis_mode`, to: `${correction}.type` },
+  { from: `${correction}.tis_cap`, to: `${correction}.cap` },
+  {
+    from: `${correction}.rollout_is_batch_normalize`,
+    to: `${correction}.batch_normalize`,
+  },
+  {
+    from: `${correction}.bypass_mode`,
+    to: `${correction}.type`,
+    last: true,
+    read: (value, look) => {
+      if (typeof value !== "boolean" || isWeighted(look)) return unset;
+      return value ? "none" : "recompute";
+    },
+    refuse: (value, look) =>
+      value === true && isWeighted(look)
+        ? `with ${correction}.type=${String(look(`${correction}.type`))} it would count the same ratio twice: in bypass mode the loss already contains it`
+        : undefined,
+  },
+  {
+    from: `${correction}.rollout_rs`,
+    to: `${correction}.reject`,
+    read: (value) => (value === null ? unset : listed(value)),
+  },
+  {
+    from: `${correction}.rollout_rs_threshold`,
+    to: `${correction}.reject`,
+    last: true,
+    // verl's two lists, entry by entry.
+    read: (value, look) => {
+      const names = look(`${correction}.reject`) as readonly string[];
+      if (value === null || names.length === 0) return unset;
+      const bounds = listed(value);
+      return names.map((name, i) => `${name}=${bounds[i] ?? ""}`);
+    },
+    refuse: (value, look) => {
+      const names = look(`${correction}.reject`) as readonly string[];
+      const bounds = value === null ? [] : listed(value);
+      return names.length > 0 && bounds.length > 0 && names.length !== bounds.length
+        ? `there are ${names.length} rejections, but ${bounds.length} thresholds`
+        : undefined;
+    },
+  },
+];
+
+export const earlierKeys: readonly CompatKey[] = [
+  ...algorithm,
+  ...corrections,
+  ...training,
+  ...backends,
+];
