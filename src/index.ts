@@ -108,10 +108,12 @@ export type { LossFunction, LossFunctionToken } from "./algorithms/losses/loss-f
 export type { LossRow, RowLoss, RowLossValue } from "./core/loss/row-loss.ts";
 
 // Learning from examples
-export { fineTune, type FineTuneOptions } from "./launch/finetune/fine-tune.ts";
+export {
+  fineTune,
+  type FineTuneOptions,
+  type FineTuneResult,
+} from "./launch/finetune/fine-tune.ts";
 export type { ExampleSource } from "./launch/finetune/examples/load-examples.ts";
-export type { FineTuneEnd } from "./launch/finetune/loop.ts";
-export type { FineTuneResult } from "./launch/finetune/run.ts";
 export {
   previewFineTune,
   type FineTunePreview,

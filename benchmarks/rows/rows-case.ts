@@ -1,7 +1,6 @@
 /** Child: groups, advantages and rows of many made-up trajectories, once. */
 import { computeAdvantages } from "../../src/algorithms/advantages.ts";
-import { dropUniform } from "../../src/algorithms/filters.ts";
-import { groupTrajectories } from "../../src/algorithms/grouping.ts";
+import { dropUniform, groupTrajectories } from "../../src/algorithms/grouping.ts";
 import { buildRows } from "../../src/algorithms/rows/rows.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
 import type { Episode } from "../../src/core/trajectory.ts";

@@ -1,6 +1,6 @@
 /**
  * `npm run parity [-- --only NAME]`: one step of every backend against `local` from the same weights, written to
- * docs/backend-parity.md. A backend that cannot be installed here is listed with the reason.
+ * docs/differences.md. A backend that cannot be installed here is listed with the reason.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { type Difference, differenceOf, measure, rowsFor } from "./measure.ts";
 import { type Peer, peers } from "./peers.ts";
 import { Resources } from "./resources.ts";
 
-const file = `${root}/docs/backend-parity.md`;
+const file = `${root}/docs/differences.md`;
 const start = "<!-- table: npm run parity -->";
 const end = "<!-- end of table -->";
 const header = [

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeStep } from "../../test/make-step.ts";
 import type { Episode, TerminationReason, Trajectory } from "../core/trajectory.ts";
-import { dropUniform } from "./filters.ts";
-import { groupTrajectories, type ComparedRollouts } from "./grouping.ts";
+import { dropUniform, groupTrajectories, type ComparedRollouts } from "./grouping.ts";
 
 function trajectory(name: string, reward: number | null, steps = [makeStep()]): Trajectory {
   return { uid: `${name}/uid`, name, steps, reward, signals: {}, metadata: {} };

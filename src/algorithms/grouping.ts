@@ -1,7 +1,7 @@
 /**
  * Rollouts to groups: the trajectories of one role at one task, which are compared with each other.
- * What cannot be compared or trained on is dropped and counted by reason; nothing here throws, so one
- * bad rollout cannot end a run.
+ * What cannot be compared or trained on is dropped and counted by reason, as are groups that teach
+ * nothing; nothing here throws, so one bad rollout cannot end a run.
  */
 import { isCutOff, isFailed, isScored } from "../core/outcome.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
   TrajectoryGroup,
 } from "../core/trajectory.ts";
 import { addTo } from "../util/group-by.ts";
-import { mean } from "./statistics.ts";
+import { isUniform, mean } from "./statistics.ts";
 import { stepDropReason } from "./rows/trainable-step.ts";
 
 export interface GroupingOptions {
@@ -116,12 +116,50 @@ function groupMetrics(
     "groups/trajectories_before": seen,
     "groups/trajectories_after": sizes.reduce((sum, size) => sum + size, 0),
     "groups/size/mean": mean(sizes),
-    "groups/size/max": sizes.reduce((most, size) => Math.max(most, size), 0),
-    "groups/size/min": sizes.reduce((least, size) => Math.min(least, size), sizes[0] ?? 0),
+    "groups/size/max": sizes.reduce((max, size) => Math.max(max, size), 0),
+    "groups/size/min": sizes.reduce((min, size) => Math.min(min, size), sizes[0] ?? 0),
     "groups/dropped/excluded_episodes": dropped.excluded_episodes,
     "groups/dropped/no_trainable_steps": dropped.no_trainable_steps,
     "groups/dropped/untrained": dropped.untrained,
     "groups/dropped/no_reward": dropped.no_reward,
     "groups/dropped/invalid_reward": dropped.invalid_reward,
+  };
+}
+
+export interface FilterResult {
+  readonly groups: readonly TrajectoryGroup[];
+  readonly dropped: { readonly groups: number; readonly trajectories: number };
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Whether the rewards of a group's trajectories differ. */
+export const rewardsDiffer = ({ members }: TrajectoryGroup): boolean =>
+  !isUniform(members.map(({ reward }) => reward));
+
+/**
+ * Drops groups whose rewards are all equal (groups of one among them): under a group baseline
+ * every advantage in them is 0. Apply it after the estimate, which may need all rewards of a role. The
+ * dynamic sampling of DAPO (Yu et al. 2025, arXiv:2503.14476) without the resampling. Do not use it with
+ * `reinforce`, which learns from such groups.
+ * @param differs what counts as different. @default their rewards
+ */
+export function dropUniform(
+  groups: readonly TrajectoryGroup[],
+  differs: (group: TrajectoryGroup) => boolean = rewardsDiffer,
+): FilterResult {
+  const kept = groups.filter(differs);
+  const count = (list: readonly TrajectoryGroup[]): number =>
+    list.reduce((sum, group) => sum + group.members.length, 0);
+  const dropped = {
+    groups: groups.length - kept.length,
+    trajectories: count(groups) - count(kept),
+  };
+  return {
+    groups: kept,
+    dropped,
+    metrics: {
+      "groups/dropped/uniform_groups": dropped.groups,
+      "groups/dropped/uniform_trajectories": dropped.trajectories,
+    },
   };
 }

@@ -92,6 +92,6 @@ export function withStepShaping(
 }
 
 /** Tokens of the longest single completion. */
-export function longestResponse({ trajectory }: GroupMember): number {
+export function maxResponseLength({ trajectory }: GroupMember): number {
   return trajectory.steps.reduce((most, { trace }) => Math.max(most, trace.responseIds.length), 0);
 }

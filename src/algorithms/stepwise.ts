@@ -49,8 +49,8 @@ function comparedSteps({ members }: TrajectoryGroup, gamma: number): readonly Co
   const returns = members.map(({ trajectory, reward, stepShaping }) =>
     stepReturns(trajectory, reward, gamma, stepShaping),
   );
-  const most = Math.max(0, ...returns.map((values) => values.length));
-  return Array.from({ length: most }, (_, step) => {
+  const maxSteps = Math.max(0, ...returns.map((values) => values.length));
+  return Array.from({ length: maxSteps }, (_, step) => {
     const has = returns.flatMap((values, member) => (step < values.length ? [member] : []));
     return { step, members: has, returns: has.map((member) => returns[member]?.[step] ?? 0) };
   });

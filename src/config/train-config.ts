@@ -1504,8 +1504,8 @@ export interface Sections {
      */
     readonly skipBadRows?: boolean;
     /**
-     * Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops
-     * early.
+     * Consecutive validations without a lower loss after which fine-tuning stops; 0 takes
+     * trainer.early_stopping_patience.
      * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */

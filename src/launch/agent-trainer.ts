@@ -22,6 +22,7 @@ import { wayNotices } from "../rollouts/service/agent-warnings.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import { requireFunction } from "../rollouts/programs/callable.ts";
 import { createTrackers } from "../trackers/create-trackers.ts";
+import { rolloutTraining } from "../trainer/rollout-training.ts";
 import { executeRun, type TrainResult } from "../trainer/run.ts";
 import { defined } from "../util/defined.ts";
 import { checkBackendForm, checkBackendName } from "./create-backend.ts";
@@ -228,14 +229,16 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const functions = withLoaded(this.#functions, loaded);
     requireFunctions(config, functions, isBackendLoss);
     return await executeRun({
-      ...tasks,
-      backend,
-      rollouts,
       config,
-      ...functions,
-      ...defined({ groupEvaluator }),
-      ...(teacher === null ? {} : { teacher }),
-      warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
+      backend,
+      training: rolloutTraining({
+        ...tasks,
+        ...functions,
+        ...{ config, backend, rollouts },
+        ...defined({ groupEvaluator }),
+        ...(teacher === null ? {} : { teacher }),
+        warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
+      }),
       resume: resume ?? false,
       allowChanges: allowChanges === true,
       signal: signal ?? new AbortController().signal,

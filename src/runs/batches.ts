@@ -83,9 +83,9 @@ export function createBatchPlan<T>(tasks: Indexed<T>, options: BatchPlanOptions<
       ];
       const fresh = inOrder(number);
       const left = begins % batchSize;
-      const held = new Set(left === 0 ? [] : orders[number - 1]?.slice(-left));
+      const inBatch = new Set(left === 0 ? [] : orders[number - 1]?.slice(-left));
       const head = fresh
-        .filter((index) => !held.has(index))
+        .filter((index) => !inBatch.has(index))
         .slice(0, left === 0 ? 0 : batchSize - left);
       const rest = (taken: readonly number[], all: readonly number[]): number[] => {
         const isTaken = new Set(taken);

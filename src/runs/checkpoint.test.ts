@@ -51,12 +51,12 @@ const rollouts: BufferedRollouts = {
   replay: [{ key: "1/b", since: 1, episodes: [] }],
 };
 
-const save = (root: string, step: number, held?: BufferedRollouts): Promise<string> =>
+const save = (root: string, step: number, buffered?: BufferedRollouts): Promise<string> =>
   saveCheckpoint(
     root,
     stateOf(step),
     async (into) => writeFileSync(join(into, "weights.bin"), "abc"),
-    held,
+    buffered,
   );
 
 describe("a checkpoint", () => {

@@ -1,6 +1,6 @@
 /**
  * Checkpoints of a run: `checkpoints/000010/` with `weights/` (written by the backend),
- * `rollouts.jsonl` where the run holds rollouts for later steps, `state.json` and its hash in
+ * `rollouts.jsonl` where the run buffers rollouts for later steps, `state.json` and its hash in
  * `state.sha256`. Written under another name, synced to disk and renamed, so a folder with a proper
  * name is complete; hashes of every file detect later damage.
  */
@@ -153,14 +153,14 @@ export async function saveCheckpoint(
   writeWeights: (folder: string) => Promise<void>,
   rollouts: BufferedRollouts = nothingBuffered,
 ): Promise<string> {
-  const held = packRollouts(rollouts);
+  const packed = packRollouts(rollouts);
   const name = stepName(state.step);
   const path = join(root, name);
   const temporary = join(root, `.tmp-${name}`);
   const fill = async (folder: string): Promise<void> => {
     await mkdir(join(folder, "weights"));
     await writeWeights(join(folder, "weights"));
-    await writeState(folder, state, held);
+    await writeState(folder, state, packed);
   };
   await writeFolderAtomic(path, fill, temporary).catch((error: unknown) => {
     throw fileError(error, { path: temporary }) ?? error;
@@ -168,18 +168,18 @@ export async function saveCheckpoint(
   return path;
 }
 
-/** @param held rollouts as lines; "" for none */
-async function writeState(folder: string, state: RunState, held: string): Promise<void> {
+/** @param packed rollouts as lines; "" for none */
+async function writeState(folder: string, state: RunState, packed: string): Promise<void> {
   const weights = join(folder, "weights");
   const files: Record<string, FileFacts> = {};
   for (const file of await listFiles(weights)) files[file] = await hashFile(join(weights, file));
   const rolloutPath = join(folder, rolloutFile);
-  if (held !== "") await writeFile(rolloutPath, held);
+  if (packed !== "") await writeFile(rolloutPath, packed);
   const content: StateFile = {
     format,
     ...state,
     files,
-    rollouts: held === "" ? null : await hashFile(rolloutPath),
+    rollouts: packed === "" ? null : await hashFile(rolloutPath),
   };
   const text = `${JSON.stringify(content, null, 2)}\n`;
   await writeFile(join(folder, stateFile), text);

@@ -14,7 +14,7 @@ import { cutLines, keptLines } from "./json-lines.ts";
 import { type Compression, recordEnding } from "./record-lines.ts";
 
 /** Characters that may wait for the disk; what comes on top is dropped. */
-const mostWaiting = 2 ** 25;
+const maxWaiting = 2 ** 25;
 
 /** Folder of the bodies; absent where none were kept. */
 export function exchangeFolder(run: string): string {
@@ -79,7 +79,7 @@ export class ExchangeLog implements AsyncDisposable {
   }
 
   #take({ session, response, ...rest }: HttpExchange): void {
-    if (this.#characters > mostWaiting) {
+    if (this.#characters > maxWaiting) {
       this.#warnOnce("the disk is slower than the calls");
       return;
     }

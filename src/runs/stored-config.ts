@@ -11,11 +11,11 @@ import { parseYaml } from "../util/yaml-text.ts";
 
 export const configFile = "config.resolved.yaml";
 
-const mostBytes = 4 * 2 ** 20;
+const maxBytes = 4 * 2 ** 20;
 
 function readText(file: string): string {
   const size = checkFileSync(file);
-  if (size > mostBytes) throw new Error(`it has ${size} bytes, but ${mostBytes} is the limit`);
+  if (size > maxBytes) throw new Error(`it has ${size} bytes, but ${maxBytes} is the limit`);
   return readFileSync(file, "utf8");
 }
 

@@ -18,6 +18,6 @@ it("keeps every log-probability of a waiting rollout, bit by bit, and says of wh
     id: "1/a/0",
     trajectories: [{ uid: "u", name: "agent", steps: [step], reward: 1 }],
   } as unknown as Episode;
-  const held = { waiting: [{ key: "a", since: 1, episodes: [episode] }], replay: [] };
-  expect(unpackRollouts(packRollouts(held))).toEqual(held);
+  const buffered = { waiting: [{ key: "a", since: 1, episodes: [episode] }], replay: [] };
+  expect(unpackRollouts(packRollouts(buffered))).toEqual(buffered);
 });

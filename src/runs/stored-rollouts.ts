@@ -38,26 +38,26 @@ function unpack(_key: string, value: unknown): unknown {
 }
 
 /** One line per group, in order. */
-export function packRollouts(held: BufferedRollouts): string {
+export function packRollouts(buffered: BufferedRollouts): string {
   return (["waiting", "replay"] as const)
-    .flatMap((list) => held[list].map((set) => `${JSON.stringify({ list, ...set }, pack)}\n`))
+    .flatMap((list) => buffered[list].map((one) => `${JSON.stringify({ list, ...one }, pack)}\n`))
     .join("");
 }
 
 /** @throws CheckpointError when a line is not in this format. */
 export function unpackRollouts(text: string): BufferedRollouts {
-  const held: Record<List, TaskRollouts[]> = { waiting: [], replay: [] };
+  const buffered: Record<List, TaskRollouts[]> = { waiting: [], replay: [] };
   for (const line of text.split("\n")) {
     if (line === "") continue;
-    const { list, ...set } = JSON.parse(line, unpack) as TaskRollouts & { list: List };
-    if (!(list in held)) {
+    const { list, ...one } = JSON.parse(line, unpack) as TaskRollouts & { list: List };
+    if (!(list in buffered)) {
       throw new CheckpointError({
         message: `The checkpoint's rollouts have an unknown list ${JSON.stringify(list)}.`,
         hint: "It was probably written by a newer version.",
         fields: { list },
       });
     }
-    held[list].push(set);
+    buffered[list].push(one);
   }
-  return held;
+  return buffered;
 }

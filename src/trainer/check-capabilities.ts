@@ -11,7 +11,7 @@ import { configTree } from "../config/parse.ts";
 import type { BackendNeed } from "../config/schema/option-meta.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { valueAt } from "../config/tree.ts";
-import { isBackendLoss, supportsTrainerLoss } from "./update/loss-plan.ts";
+import { isBackendLoss, supportsTrainerLoss } from "./update/update-spec.ts";
 
 type Check = (capabilities: BackendCapabilities, config: TrainConfig) => boolean;
 

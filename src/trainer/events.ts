@@ -1,9 +1,13 @@
 /** Events of a run: stamped and passed to the run log and the listeners, or as an async iterable. */
 import type { TrainerEvent, UnstampedEvent } from "../core/events.ts";
+import type { Tracker } from "../core/tracker.ts";
+import { type Followers, followRun } from "../trackers/follow-run.ts";
 import { redact } from "../util/redact.ts";
 
 export type EventListener = (event: TrainerEvent) => void;
 export type Emit = (step: number, body: UnstampedEvent) => void;
+/** Says something about the step that the run is in, unless the same key was said before. @default "warning" */
+export type WarnOnce = (key: string, message: string, type?: "warning" | "notice") => void;
 
 /** Messages quote options and what servers said. */
 function withoutKeys(body: UnstampedEvent): UnstampedEvent {
@@ -33,6 +37,59 @@ export function createEmitter(write: EventListener, listeners: readonly EventLis
     }
   };
   return emit;
+}
+
+/** How a run ended. */
+export type RunEnd = Pick<Extract<UnstampedEvent, { type: "run-end" }>, "status" | "message">;
+
+export interface RunEventsOptions {
+  /** Writes to the run log. */
+  readonly write: EventListener;
+  readonly listeners: readonly EventListener[];
+  readonly trackers: readonly Tracker[];
+  /** Milliseconds for one call of a tracker. */
+  readonly trackerTimeoutMs: number;
+  /** That the run begins after. */
+  readonly step: number;
+}
+
+/** The events of one run, and the step that it is in. */
+export class RunEvents {
+  readonly #write: Emit;
+  readonly #followers: Followers;
+  readonly #said = new Set<string>();
+  /** That the run is in. */
+  step: number;
+
+  constructor({ write, listeners, trackers, trackerTimeoutMs, step }: RunEventsOptions) {
+    this.step = step;
+    this.#followers = followRun(trackers, { timeoutMs: trackerTimeoutMs, warn: this.warn });
+    this.#write = createEmitter(write, [...listeners, this.#followers.track]);
+  }
+
+  readonly emit: Emit = (step, body) => {
+    this.step = step;
+    this.#write(step, body);
+  };
+
+  readonly warn = (message: string): void => this.emit(this.step, { type: "warning", message });
+
+  readonly warnOnce: WarnOnce = (key, message, type = "warning") => {
+    if (this.#said.has(key)) return;
+    this.#said.add(key);
+    this.emit(this.step, { type, message });
+  };
+
+  /** The last event, where nothing can be waited for. */
+  endNow({ status, message }: RunEnd): void {
+    this.emit(this.step, { type: "run-end", status, message });
+  }
+
+  /** Trackers are told before the run log, whose last event is the end. */
+  async end(end: RunEnd): Promise<void> {
+    await this.#followers.end({ type: "run-end", ...end, step: this.step, time: Date.now() });
+    this.endNow(end);
+  }
 }
 
 /**

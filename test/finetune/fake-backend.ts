@@ -2,6 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BackendCapabilities, TrainingBackend } from "../../src/core/backend.ts";
+import { NumericsError } from "../../src/core/errors.ts";
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
 import { allCapabilities } from "../trainer/coin-backend.ts";
@@ -10,7 +11,10 @@ export interface FakeBackend extends TrainingBackend {
   readonly updates: readonly (readonly TrainingRow[])[];
 }
 
-/** @param losses [update] mean -log p of every token after so many updates; the last one stays. */
+/**
+ * @param losses [update] mean -log p of every token after so many updates; the last one stays. An update to
+ * one that is not finite is refused.
+ */
 export function fakeBackend(
   losses: readonly number[],
   capabilities: Partial<BackendCapabilities> = {},
@@ -24,7 +28,9 @@ export function fakeBackend(
     start: async () => createScriptedTarget(() => "yes"),
     async updatePolicy(rows) {
       updates.push(rows);
-      return { loss: losses[Math.min(count++, losses.length - 1)]!, tokens: rows.length };
+      const loss = losses[Math.min(count++, losses.length - 1)]!;
+      if (!Number.isFinite(loss)) throw new NumericsError("loss", loss);
+      return { loss, tokens: rows.length };
     },
     async forward(rows) {
       const loss = losses[Math.min(count, losses.length - 1)]!;

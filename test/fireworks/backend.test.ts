@@ -24,7 +24,7 @@ import {
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { defaultSampling } from "../../src/core/policy.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
-import { planLoss } from "../../src/trainer/update/loss-plan.ts";
+import { planLoss } from "../../src/trainer/update/update-spec.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { coinAgent, coinTasks, readLines } from "../trainer/coin-run.ts";
 import { countedSleep, fail, FireworksStandIn, listen } from "./stand-in.ts";

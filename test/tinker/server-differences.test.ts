@@ -15,7 +15,7 @@ import {
 } from "../../src/tinker-api/codec/proto-codec.ts";
 import { createFloatTensor } from "../../src/tinker-api/codec/tensor.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { planLoss } from "../../src/trainer/update/loss-plan.ts";
+import { planLoss } from "../../src/trainer/update/update-spec.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
 import {

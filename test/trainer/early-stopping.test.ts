@@ -2,14 +2,23 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { waitOn, whyStop } from "../../src/runs/early-stopping.ts";
+import {
+  isBetter,
+  lossGoal,
+  type ValidationGoal,
+  waitOn,
+  whyStop,
+} from "../../src/runs/validation-goal.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import type { Patience } from "../../src/runs/checkpoint.ts";
 import { coinTasks, coinTrainer, newFolder } from "./coin-run.ts";
 
-const options = {
-  bestMetric: "val/reward/mean",
-  earlyStoppingPatience: 2,
-  earlyStoppingMinDelta: 0.1,
+const goal: ValidationGoal = {
+  metric: "val/reward/mean",
+  isLowerBetter: false,
+  patience: 2,
+  patienceOption: "trainer.early_stopping_patience",
+  minDelta: 0.1,
 };
 
 it("waits for validations in a row that are not better by the least difference", () => {
@@ -17,15 +26,31 @@ it("waits for validations in a row that are not better by the least difference",
   const waited: (number | undefined)[] = [];
   let patience: Patience | null = null;
   for (const value of values) {
-    patience = waitOn(patience, value, options);
+    patience = waitOn(patience, value, goal);
     waited.push(patience?.waited);
   }
   // 0.45 is 0.05 above 0.4, but 0.55 is 0.15 above it.
   expect(waited).toEqual([0, 0, 1, 0, 1, 2, 0]);
-  expect(whyStop({ value: 0.55, waited: 1 }, 5, options)).toBeNull();
-  expect(whyStop({ value: 0.55, waited: 2 }, 5, options)).toContain("after step 5");
-  const off = { ...options, earlyStoppingPatience: 0 };
+  expect(whyStop({ value: 0.55, waited: 1 }, 5, goal)).toBeNull();
+  expect(whyStop({ value: 0.55, waited: 2 }, 5, goal)).toContain("after step 5");
+  const off = { ...goal, patience: 0 };
   expect(whyStop({ value: 0.55, waited: 99 }, 5, off)).toBeNull();
+});
+
+it("is the same for losses, of which the lower is better", () => {
+  const { config } = loadConfig({
+    overrides: ["model.name=m", "trainer.early_stopping_patience=3"],
+  });
+  const usual = lossGoal(config);
+  expect(usual).toMatchObject({ metric: "val/loss", patience: 3 });
+  const own = lossGoal({ ...config, fineTuning: { ...config.fineTuning, patience: 1 } });
+  expect(isBetter({ "val/loss": 1 }, own, { step: 0, value: 2 })).toBe(true);
+  expect(isBetter({ "val/loss": 2 }, own, { step: 0, value: 2 })).toBe(false);
+  const wait = waitOn({ value: 2, waited: 0 }, 2, own);
+  expect(wait).toEqual({ value: 2, waited: 1 });
+  expect(waitOn(wait, 1.5, own)).toEqual({ value: 1.5, waited: 0 });
+  expect(whyStop(wait, 4, own)).toContain("(fine_tuning.patience=1)");
+  expect(whyStop(wait, 4, usual)).toBeNull();
 });
 
 const set = {

@@ -115,13 +115,13 @@ export async function fineTuneCommand(
   io.stdout.write(
     flags.json === true
       ? `${JSON.stringify({ ...result, seconds })}\n`
-      : `${status} after ${steps} of ${totalSteps} steps in ${duration(seconds)}${early}\n${lowest}run folder: ${runDir}\n`,
+      : `${status.replaceAll("_", " ")} after ${steps} of ${totalSteps} steps in ${duration(seconds)}${early}\n${lowest}run folder: ${runDir}\n`,
   );
-  if (status !== "interrupted") return exitCodes.done;
+  if (status === "completed" || status === "untrained") return exitCodes.done;
   const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
   const canResume = row.get(config.backend)?.exactResume ?? true;
   const words = [loss, ...positional, ...flagWords(flags)];
   const isNamed = config.trainer.experimentName !== null;
   io.stderr.write(`${nextCommand(result, words, isNamed, canResume)}\n`);
-  return exitCodes.interrupted;
+  return status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
 }

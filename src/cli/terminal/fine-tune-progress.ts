@@ -1,5 +1,7 @@
 /** Shows fine-tuning on stderr: a line per step, which is rewritten on a terminal, and one per validation. */
 import type { TrainerEvent } from "../../core/events.ts";
+import { findingDetails, findingTitle } from "../report/health-report.ts";
+import { wrapText } from "./wrap-text.ts";
 import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
 import { canRewrite, colorsFor, safeText } from "./terminal.ts";
 
@@ -50,6 +52,14 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
         print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
         return;
       }
+      if (event.type === "health") {
+        const { finding } = event;
+        const paint = finding.severity === "problem" ? colors.red : colors.yellow;
+        print(`${paint("health:")} ${findingTitle(finding)}`);
+        for (const line of findingDetails(finding))
+          print(wrapText(`  ${safeText(line)}`, stream.columns));
+        return;
+      }
       if (isQuiet) return;
       switch (event.type) {
         case "run-start":
@@ -65,6 +75,10 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
           print(
             colors.cyan(`validation after step ${event.step}: ${numbersOf(event.metrics, "val")}`),
           );
+          return;
+        case "run-end":
+          if (event.status === "out_of_budget" && event.message !== null)
+            print(safeText(event.message));
           return;
         case "checkpoint-save":
           print(colors.dim(`saved ${event.path}`));

@@ -79,7 +79,7 @@ export const fineTuningOptions: Section<"fineTuning"> = z
     patience: integer(0)
       .default(0)
       .describe(
-        "Consecutive validations without a lower loss after which fine-tuning stops; 0 never stops early.",
+        "Consecutive validations without a lower loss after which fine-tuning stops; 0 takes trainer.early_stopping_patience.",
       )
       .meta(free),
   })

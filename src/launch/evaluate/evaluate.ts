@@ -1,16 +1,15 @@
 /** An evaluation: agent and evaluator as in training, one attempt per rollout, and nothing is trained. */
 import { refuseRedacted } from "../../config/checks/redacted.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { fileError } from "../../core/file-error.ts";
 import type { EnvironmentSource } from "../../core/environment.ts";
 import type { Task, TaskRow } from "../../core/task.ts";
 import { requireAgent } from "../load-agent.ts";
 import { agentIn, holdEnvironment } from "../run-environment.ts";
 import { loadTasks } from "../run-datasets.ts";
-import { isInterrupt } from "../../trainer/loop.ts";
+import { runGuarded } from "../../trainer/run-exit.ts";
+import { measureAttempts, validationRequests } from "../../trainer/steppers/measure.ts";
 import { type AgentSpec, hasAgent } from "../../rollouts/service/agent-spec.ts";
 import { createRolloutService } from "../../rollouts/service/gateway-service.ts";
-import { validationRequests } from "../../trainer/rollouts/validate.ts";
 import { hashDataset } from "../../runs/run-identity.ts";
 import { type EvaluationConfig, evaluationConfig } from "./evaluation-config.ts";
 import { openEvaluationFolder } from "../../runs/evaluations/evaluation-folder.ts";
@@ -21,7 +20,6 @@ import type {
   EvaluationRunOptions,
 } from "./evaluation-options.ts";
 import { type LocatedModel, locateModel } from "./locate-model.ts";
-import { runAttempts } from "./run-attempts.ts";
 import { startModel } from "./start-model.ts";
 import { defined } from "../../util/defined.ts";
 import {
@@ -196,37 +194,46 @@ export async function evaluate<Row extends object = Task | TaskRow>(
   const left = requests.filter(
     ({ task, rolloutIndex }) => !done.has(itemKey({ id: task.id, attempt: rolloutIndex + 1 })),
   );
-  try {
-    if (left.length > 0) {
-      await using started = await startModel(located, resolved, given, signal);
-      const { target, weightVersion } = started;
-      await using service = await createRolloutService({
-        target,
-        rollouts,
-        config,
-        weightVersion,
-        keepsUntrainable: true,
-      });
-      await runAttempts({
-        requests: left,
-        run: service.run,
-        concurrency: config.workflow.nParallelTasks,
-        signal,
-        onWarning: warn,
-        onEpisode(episode, wallMs) {
-          const item = itemOf(episode, wallMs);
-          record.add(item, episode);
-          items.push(item);
-          given.onEpisode?.(episode);
-          given.onResult?.(item, { done: items.length, planned: requests.length });
-        },
-      });
-    }
-    return result("completed");
-  } catch (error) {
-    if (isInterrupt(error, signal)) return result("interrupted");
-    if (items.length > 0 || resume) finish("failed");
+  /** What an earlier process measured stays. */
+  const fail = (status: "failed" | "interrupted"): void => {
+    if (items.length > 0 || resume) finish(status);
     else record.discard();
-    throw fileError(error) ?? error;
-  }
+  };
+  return await runGuarded<EvaluationResult>({
+    what: "evaluation",
+    signal,
+    onExit: (exit) => fail(exit.status),
+    async work(own, escaped) {
+      if (left.length > 0) {
+        await using started = await startModel(located, resolved, given, own);
+        const { target, weightVersion } = started;
+        await using service = await createRolloutService({
+          target,
+          rollouts,
+          config,
+          weightVersion,
+          keepsUntrainable: true,
+        });
+        await measureAttempts({
+          requests: left,
+          run: service.run,
+          concurrency: config.workflow.nParallelTasks,
+          signal: own,
+          onWarning: warn,
+          onEpisode(episode, wallMs) {
+            const item = itemOf(episode, wallMs);
+            record.add(item, episode);
+            items.push(item);
+            given.onEpisode?.(episode);
+            given.onResult?.(item, { done: items.length, planned: requests.length });
+          },
+        });
+      }
+      const failure = escaped();
+      if (failure !== null) warn(failure.message);
+      return result("completed");
+    },
+    onInterrupt: () => result("interrupted"),
+    onFailure: () => fail("failed"),
+  });
 }

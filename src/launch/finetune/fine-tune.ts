@@ -6,18 +6,29 @@ import type { BackendName } from "../../core/capabilities.ts";
 import type { PullProgress } from "../../backends/local/index.ts";
 import { checkBackendName } from "../create-backend.ts";
 import { holdBackend } from "../hold-backend.ts";
+import type { Tracker } from "../../core/tracker.ts";
+import { createTrackers } from "../../trackers/create-trackers.ts";
+import { checkResume } from "../../trainer/check-capabilities.ts";
 import type { EventListener } from "../../trainer/events.ts";
+import { executeRun, type TrainResult } from "../../trainer/run.ts";
+import { modelSpecOf } from "../../config/model-spec.ts";
 import type { ResumeMode } from "../../runs/run-directory.ts";
 import { checkExamples, type ExampleSource, loadExamples } from "./examples/load-examples.ts";
 import { defined } from "../../util/defined.ts";
-import { factsOf } from "./target-facts.ts";
-import { checkFineTuning, executeFineTuning, type FineTuneResult } from "./run.ts";
+import { checkFineTuning, exampleTraining, factsOf } from "./example-training.ts";
+import { isRead } from "./unread-options.ts";
+
+/** The result of fine-tuning. A run that fails rejects instead. */
+export interface FineTuneResult extends TrainResult {
+  /** Examples that are trained on, and those that are held out. */
+  readonly examples: { readonly train: number; readonly val: number };
+}
 
 /** Options of {@link fineTune}. */
 export interface FineTuneOptions {
   /**
-   * The configuration, in the forms that `AgentTrainer` takes. Fine-tuning reads `model`, `fineTuning`,
-   * `training`, `trainer`, `data.trainBatchSize` and the options of the backend.
+   * The configuration, in the forms that `AgentTrainer` takes. Options that only rollouts give a meaning are
+   * not read.
    */
   readonly config: ConfigInput;
   /**
@@ -42,6 +53,8 @@ export interface FineTuneOptions {
   readonly signal?: AbortSignal;
   /** Called synchronously with every event of the run. */
   readonly onEvent?: EventListener;
+  /** What follows the run, in addition to what the option `tracking.trackers` names. @default none */
+  readonly trackers?: readonly Tracker[];
   /** Called with the progress of downloading a model from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
@@ -88,13 +101,27 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   });
   const { backend } = held;
   checkFineTuning(config, backend);
-  return await executeFineTuning({
+  if (resume !== undefined && resume !== false) checkResume(backend);
+  signal.throwIfAborted();
+  // Examples are compared as tokens with those of a run to resume, so its folder is opened after this.
+  const target = await backend.start({
+    seed: config.trainer.seed,
+    model: modelSpecOf(config.model),
+    signal,
+  });
+  // Some backends know what they support only after a request to their server.
+  checkFineTuning(config, backend);
+  const loaded = await loadExamples({ ...examples, ...factsOf(target, backend.name), signal });
+  const result = await executeRun({
     config,
     backend,
-    examples: (target) => loadExamples({ ...examples, ...factsOf(target, backend.name), signal }),
+    training: exampleTraining(config, loaded),
     resume: resume ?? false,
     allowChanges: allowChanges === true,
     signal,
     listeners,
+    trackers: [...createTrackers(config), ...(options.trackers ?? [])],
+    isRead,
   });
+  return { ...result, examples: { train: loaded.train.length, val: loaded.val.length } };
 }

@@ -7,8 +7,13 @@ import { defined } from "../../util/defined.ts";
 import { checkExamples, type LoadedExamples, loadExamples } from "./examples/load-examples.ts";
 import { countTrained, type Example, type TokenRow } from "./examples/token-row.ts";
 import type { FineTuneOptions } from "./fine-tune.ts";
-import { checkFineTuning, checkValidation, fineTuneWarnings } from "./run.ts";
-import { factsOf, type TargetFacts } from "./target-facts.ts";
+import {
+  checkFineTuning,
+  checkHeldOut,
+  factsOf,
+  fineTuneWarnings,
+  type TargetFacts,
+} from "./example-training.ts";
 
 /** A stretch of an example's tokens. */
 export interface PreviewPart {
@@ -118,6 +123,6 @@ export async function previewFineTune(
   const facts = factsOf(target, backend.name);
   checkFineTuning(config, backend);
   const loaded = await loadExamples({ ...examples, ...facts, signal });
-  checkValidation(config, loaded);
+  checkHeldOut(config, loaded);
   return summarize(loaded, facts, count, fineTuneWarnings(config, loaded));
 }

@@ -1,18 +1,21 @@
-/** Options that were set and that fine-tuning does not read: those of rollouts and of their rewards. */
+/** Options that have no meaning for fine-tuning: those of rollouts and of their rewards. */
 import { configFields, optionValue } from "../../config/fields.ts";
 import { configTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { valueAt } from "../../config/tree.ts";
 
-const sections = new Set(["model", "fine_tuning", "training", "trainer", "backend", "data"]);
-const backends = new Set(["local", "tinker", "fireworks", "verl"]);
+const sections = new Set([
+  ...["model", "fine_tuning", "training", "guards", "trainer", "data", "backend"],
+  // What watches a run.
+  ...["health", "budget", "tracking"],
+  ...["local", "tinker", "fireworks", "verl"],
+]);
 const unreadKeys = new Set([
   "training.num_minibatches",
   "training.ppo_epochs",
+  "guards.kl",
+  "guards.ratio",
   "trainer.best_metric",
-  "trainer.val_only",
-  "trainer.early_stopping_patience",
-  "trainer.early_stopping_min_delta",
   "trainer.max_failed_fraction",
   "data.val_batch_size",
   "data.max_prompt_length",
@@ -21,12 +24,17 @@ const unreadKeys = new Set([
 ]);
 
 /** Read where there are held-out examples: the configuration of `train` sets them for its own validation. */
-const ofValidation = new Set(["trainer.test_freq", "trainer.keep_best"]);
+const ofValidation = new Set([
+  "trainer.test_freq",
+  "trainer.keep_best",
+  "trainer.early_stopping_patience",
+  "trainer.early_stopping_min_delta",
+]);
 
 /** Whether fine-tuning reads the option with this dotted key. */
 export function isRead(key: string): boolean {
   const [section = ""] = key.split(".");
-  return (sections.has(section) || backends.has(section)) && !unreadKeys.has(key);
+  return sections.has(section) && !unreadKeys.has(key);
 }
 
 /** A warning that names them; null where there are none. */

@@ -15,7 +15,7 @@ export interface TypicalInterval {
 /** Of either side. */
 const tail = 0.025;
 /** Up to this many values, every subset; of more, `subsets` random ones. */
-const mostExact = 13;
+const maxExact = 13;
 /** With the empty one, which flips nothing. */
 const subsets = 4_000;
 /** Sums that differ by rounding alone are equal. */
@@ -23,7 +23,7 @@ const tolerance = 1e-12;
 
 /** Means of the subsets; of random ones, each value is in a subset with a chance of one half. */
 function subsetMeans(values: Float64Array, random: () => number): Float64Array {
-  const isExact = values.length <= mostExact;
+  const isExact = values.length <= maxExact;
   const means = new Float64Array((isExact ? 2 ** values.length : subsets) - 1);
   for (let set = 1; set <= means.length; set++) {
     let bits = set;

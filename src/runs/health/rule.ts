@@ -18,7 +18,7 @@ export const percent = (value: number): string => `${(100 * value).toFixed(0)} %
 export const short = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** A disease is named only where this many steps show it. */
-const fewestSteps = 3;
+const minSteps = 3;
 
 export interface Threshold {
   readonly metric: string;
@@ -27,18 +27,18 @@ export interface Threshold {
   /** Fraction of the newest steps that must be bad. */
   readonly share: number;
   /** @default 3 */
-  readonly fewest?: number;
+  readonly minBad?: number;
 }
 
 /** Bad in `share` of the newest steps, and in the newest of all. */
 export function overThreshold(history: History, threshold: Threshold): Seen | null {
-  const { metric, isBad, says, share, fewest = fewestSteps } = threshold;
+  const { metric, isBad, says, share, minBad = minSteps } = threshold;
   const points = history.recent(metric);
   const newest = points.at(-1);
   const first = history.baseline(metric) ?? history.train(metric)[0]?.value;
   if (newest === undefined || first === undefined) return null;
   const bad = points.filter(({ value }) => isBad(value, first));
-  if (bad.length < Math.max(fewest, share * points.length)) return null;
+  if (bad.length < Math.max(minBad, share * points.length)) return null;
   const last = bad.at(-1) as Point;
   return {
     evidence: `${says(last.value, first)} (${bad.length} of the last ${points.length} steps; ${metric})`,
@@ -62,7 +62,7 @@ export function mostlyAbove(
   share: number,
 ): readonly Point[] {
   const bad = points.filter(({ value }) => value > limit);
-  return bad.length >= Math.max(fewestSteps, share * Math.min(points.length, windowSteps))
+  return bad.length >= Math.max(minSteps, share * Math.min(points.length, windowSteps))
     ? bad
     : [];
 }

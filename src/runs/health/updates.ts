@@ -24,7 +24,7 @@ const gradientExploding: Rule = {
       says: (value, first) =>
         `the norm of the gradient is ${short(value)}, and was ${short(first)} at first`,
       share: 0.2,
-      fewest: 2,
+      minBad: 2,
     }),
 };
 

@@ -6,12 +6,11 @@ import type { UnstampedEvent } from "../../core/events.ts";
 import { isScored } from "../../core/outcome.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { requestsOf, rolloutsKey } from "../rollouts/batch-rollouts.ts";
+import { requestsOf, rolloutsKey, scoreGroup } from "../rollouts/attempts.ts";
 import type { DataPosition } from "../../runs/checkpoint.ts";
 import { sampledTokens } from "../../runs/episode-metrics.ts";
 import { checkFailures } from "../../rollouts/service/failures.ts";
-import { scoreGroup } from "../rollouts/group-scores.ts";
-import type { LoopContext } from "../loop-context.ts";
+import type { RolloutContext } from "../run-context.ts";
 import type { RolloutRequest } from "../../rollouts/rollout-request.ts";
 import { assessTask, SolveCounts } from "../rollouts/rejection.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
@@ -42,7 +41,7 @@ export interface Generated {
 }
 
 export class Generator implements AsyncDisposable {
-  readonly #context: LoopContext;
+  readonly #context: RolloutContext;
   readonly #plan: StalenessPlan;
   readonly #buffer: RolloutBuffer;
   readonly #inFlight = new Map<Promise<void>, AbortController>();
@@ -56,7 +55,7 @@ export class Generator implements AsyncDisposable {
   readonly #again: number[];
   #next: number;
   #step = 0;
-  #holds = 0;
+  #pauses = 0;
   #isOver = false;
   #onIdle: () => void = () => {};
   #since = {
@@ -68,7 +67,7 @@ export class Generator implements AsyncDisposable {
   };
 
   constructor(
-    context: LoopContext,
+    context: RolloutContext,
     plan: StalenessPlan,
     buffer: RolloutBuffer,
     position: DataPosition,
@@ -91,18 +90,18 @@ export class Generator implements AsyncDisposable {
     this.#pump();
   }
 
-  /** Starts no rollout until `release`, which must be called as many times. */
-  hold(): void {
-    this.#holds++;
+  /** Starts no rollout until `resume`, which must be called as many times. */
+  pause(): void {
+    this.#pauses++;
   }
 
-  release(): void {
-    this.#holds--;
+  resume(): void {
+    this.#pauses--;
     this.#pump();
   }
 
   /**
-   * Resolves when no rollout is running; call `hold` first. The deadlines of the rollouts bound the
+   * Resolves when no rollout is running; call `pause` first. The deadlines of the rollouts bound the
    * wait.
    */
   async idle(): Promise<void> {
@@ -136,7 +135,7 @@ export class Generator implements AsyncDisposable {
 
   #pump(): void {
     const limit = this.#context.config.workflow.nParallelTasks;
-    while (this.#holds === 0 && !this.#isOver && this.#inFlight.size < limit) {
+    while (this.#pauses === 0 && !this.#isOver && this.#inFlight.size < limit) {
       if (this.#waiting.length === 0 && !this.#beginTask()) return;
       const next = this.#waiting.shift();
       if (next !== undefined) this.#start(next);
@@ -220,10 +219,10 @@ export class Generator implements AsyncDisposable {
   }
 
   #end({ place, key, since, episodes }: BegunTask): void {
-    const set: TaskRollouts = { key, since, episodes };
-    const reason = this.#whyDropped(set);
+    const rollouts: TaskRollouts = { key, since, episodes };
+    const reason = this.#whyDropped(rollouts);
     if (reason === null) {
-      this.#buffer.finish(place, set);
+      this.#buffer.finish(place, rollouts);
       return;
     }
     if (reason === "failed") this.#since.failed++;
@@ -231,12 +230,12 @@ export class Generator implements AsyncDisposable {
     this.#buffer.drop(place);
   }
 
-  #whyDropped(set: TaskRollouts): "failed" | "useless" | null {
+  #whyDropped(rollouts: TaskRollouts): "failed" | "useless" | null {
     const { config } = this.#context;
-    if (!set.episodes.some(isScored)) return "failed";
+    if (!rollouts.episodes.some(isScored)) return "failed";
     const { enable, maxBatches } = config.rejectionSample;
     if (!enable) return null;
-    const assessed = assessTask(config, set);
+    const assessed = assessTask(config, rollouts);
     this.#since.counts.add(assessed);
     if (assessed.isUseful) return null;
     // Where there is little to learn, a step takes what there is, as the synchronous stepper does.

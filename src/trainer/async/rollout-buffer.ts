@@ -52,9 +52,9 @@ export class RolloutBuffer {
   }
 
   /** All rollouts of a task have ended, and it will be trained on. */
-  finish(place: number, set: TaskRollouts): void {
+  finish(place: number, rollouts: TaskRollouts): void {
     this.#running.delete(place);
-    this.#ready = [...this.#ready, set];
+    this.#ready = [...this.#ready, rollouts];
     this.#wake();
   }
 
@@ -82,9 +82,9 @@ export class RolloutBuffer {
   }
 
   /** Removes what has been trained on. */
-  use(sets: readonly TaskRollouts[]): void {
-    const used = new Set(sets);
-    this.#ready = this.#ready.filter((set) => !used.has(set));
+  use(rollouts: readonly TaskRollouts[]): void {
+    const used = new Set(rollouts);
+    this.#ready = this.#ready.filter((one) => !used.has(one));
     this.#used += used.size;
   }
 

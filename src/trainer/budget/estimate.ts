@@ -2,7 +2,7 @@
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { isDecoupled } from "../update/correct-rows.ts";
-import { isBackendLoss } from "../update/loss-plan.ts";
+import { isBackendLoss } from "../update/update-spec.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { batchSizeOf } from "../../config/batch-size.ts";
 import { isPaidByHour, runPrices, type RunPrices } from "./run-prices.ts";

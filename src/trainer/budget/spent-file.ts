@@ -24,12 +24,12 @@ function readSpent(run: string): Usage {
 /** What all processes of the run have spent, at least what its checkpoint says. */
 export function spentBefore(run: string, checkpoint: Usage = nothingUsed): Usage {
   const kept = readSpent(run);
-  const most = (name: keyof Usage): number => Math.max(kept[name], checkpoint[name]);
+  const max = (name: keyof Usage): number => Math.max(kept[name], checkpoint[name]);
   return {
-    prompt: most("prompt"),
-    sampled: most("sampled"),
-    trained: most("trained"),
-    hours: most("hours"),
+    prompt: max("prompt"),
+    sampled: max("sampled"),
+    trained: max("trained"),
+    hours: max("hours"),
   };
 }
 

@@ -1,69 +1,101 @@
-/** What a synchronous step trains on: one batch, or with rejection sampling as many as it takes. */
+/** The rollouts of a synchronous step: one batch of tasks, or with rejection sampling as many as it takes. */
 import type { Episode } from "../../core/trajectory.ts";
-import { checkRollouts, runBatch } from "./batch-rollouts.ts";
-import type { LoopContext } from "../loop-context.ts";
-import { assessTask, SolveCounts } from "./rejection.ts";
+import { checkFailures } from "../../rollouts/service/failures.ts";
 import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
+import { mapConcurrent } from "../../util/concurrency.ts";
+import type { RolloutContext } from "../run-context.ts";
+import { requestsOf, rolloutsKey, scoreGroup } from "./attempts.ts";
+import { assessTask, SolveCounts } from "./rejection.ts";
 
 export interface Collected {
-  readonly sets: readonly TaskRollouts[];
-  /** Groups of rollouts that are left for later steps. */
+  readonly rollouts: readonly TaskRollouts[];
+  /** Left for later steps. */
   readonly waiting: readonly TaskRollouts[];
-  /** Every rollout that was run for this step. */
+  /** Every rollout that was run for this step, or where none was needed those that are trained on. */
   readonly episodes: readonly Episode[];
   /** Batches begun so far, over the whole run. */
   readonly batches: number;
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Collects for step `step`, after `batches` batches and with what earlier steps left. */
-export async function collectRollouts(
-  context: LoopContext,
+/** Runs batch `batch` (from 1) for step `step`, every rollout to its end. */
+async function runBatch(
+  run: RolloutContext,
+  step: number,
+  batch: number,
+): Promise<readonly TaskRollouts[]> {
+  const { config, emit, signal } = run;
+  const { n } = config.rollout;
+  const tasks = run.batches.batch(batch);
+  const requests = tasks.flatMap((task) => requestsOf(run, batch, task));
+  const episodes = await run.rollouts(requests, {
+    isValidation: false,
+    signal,
+    maxFailures: requests.length * config.trainer.maxFailedFraction,
+    onEvent: (event) => emit(step, event),
+  });
+  signal.throwIfAborted();
+  return await mapConcurrent(
+    tasks,
+    config.workflow.nParallelTasks,
+    async (task, i, own) => ({
+      key: rolloutsKey(batch, task),
+      since: step,
+      episodes: await scoreGroup(run, task, episodes.slice(i * n, (i + 1) * n), own, (event) =>
+        emit(step, event),
+      ),
+    }),
+    signal,
+  );
+}
+
+/**
+ * Collects for step `step`, after `batches` batches and with the rollouts that earlier steps left.
+ * @throws AgentTrainerError TOO_MANY_FAILURES
+ */
+export async function collect(
+  run: RolloutContext,
   step: number,
   batches: number,
   left: readonly TaskRollouts[],
 ): Promise<Collected> {
-  const { config, emit, journal } = context;
-  const { enable, maxBatches } = config.rejectionSample;
+  const { config, emit, journal } = run;
+  const { enable: isFiltered, maxBatches, minPartialSolveTasks } = config.rejectionSample;
   const size = config.data.trainBatchSize;
-  const needed = enable ? (config.rejectionSample.minPartialSolveTasks ?? size) : 1;
+  const needed = isFiltered ? (minPartialSolveTasks ?? size) : 1;
+  const tasks = run.batches.batchSize;
+  const batch = { tasks, rollouts: tasks * config.rollout.n };
   const chosen = [...left];
   const episodes: Episode[] = [];
   const counts = new SolveCounts();
-  const tasks = context.batches.batchSize;
-  const rollouts = tasks * config.rollout.n;
-  emit(step, { type: "step-start", tasks, rollouts });
+  emit(step, { type: "step-start", ...batch });
   let begun = 0;
-  while (chosen.length < needed && begun < (enable ? maxBatches : 1)) {
+  while (chosen.length < needed && begun < (isFiltered ? maxBatches : 1)) {
+    if (begun > 0) emit(step, { type: "rollouts-added", ...batch });
     begun++;
-    if (begun > 1) emit(step, { type: "rollouts-added", tasks, rollouts });
-    const sets = await runBatch(context, step, batches + begun);
-    episodes.push(...episodesOf(sets));
+    const rollouts = await runBatch(run, step, batches + begun);
+    episodes.push(...episodesOf(rollouts));
     journal.episodes(step, "train", episodes);
-    checkRollouts(context, step, sets);
-    for (const set of sets) {
-      if (!enable) {
-        chosen.push(set);
-        continue;
-      }
-      const assessed = assessTask(config, set);
-      counts.add(assessed);
-      if (assessed.isUseful) chosen.push(set);
+    checkFailures(episodesOf(rollouts), config.trainer.maxFailedFraction, `step ${step}`);
+    for (const one of rollouts) {
+      const assessed = isFiltered ? assessTask(config, one) : null;
+      if (assessed !== null) counts.add(assessed);
+      if (assessed?.isUseful !== false) chosen.push(one);
     }
   }
-  if (!enable) {
-    return { sets: chosen, waiting: [], episodes, batches: batches + begun, metrics: {} };
-  }
-  const waiting = chosen.slice(size);
+  const rollouts = isFiltered ? chosen.slice(0, size) : chosen;
+  const waiting = isFiltered ? chosen.slice(size) : [];
   return {
-    sets: chosen.slice(0, size),
+    rollouts,
     waiting,
-    episodes,
+    episodes: episodes.length > 0 ? episodes : episodesOf(rollouts),
     batches: batches + begun,
-    metrics: {
-      ...counts.metrics(),
-      "rejection_sample/batches": begun,
-      "rejection_sample/waiting_tasks": waiting.length,
-    },
+    metrics: isFiltered
+      ? {
+          ...counts.metrics(),
+          "rejection_sample/batches": begun,
+          "rejection_sample/waiting_tasks": waiting.length,
+        }
+      : {},
   };
 }

@@ -42,8 +42,8 @@ function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutco
  * filtered, per step where steps are compared), or advantages come from the agent or a teacher. KL in the
  * reward is not known before the update, and no part of it.
  */
-export function hasSignal(config: TrainConfig, set: TaskRollouts): boolean {
-  const { groups } = groupsOf(config, [set]);
+export function hasSignal(config: TrainConfig, rollouts: TaskRollouts): boolean {
+  const { groups } = groupsOf(config, [rollouts]);
   if (config.distillation.teacher !== null) return groups.length > 0;
   return groups.some(
     (group) =>
@@ -52,13 +52,13 @@ export function hasSignal(config: TrainConfig, set: TaskRollouts): boolean {
   );
 }
 
-export function assessTask(config: TrainConfig, set: TaskRollouts): AssessedTask {
-  const outcome = solveOutcome(set, config.rejectionSample.minTrajsPerGroup);
-  const { groups } = groupsOf(config, [set]);
+export function assessTask(config: TrainConfig, rollouts: TaskRollouts): AssessedTask {
+  const outcome = solveOutcome(rollouts, config.rejectionSample.minTrajsPerGroup);
+  const { groups } = groupsOf(config, [rollouts]);
   return {
     outcome,
     hasContrast: groups.some((group) => hasContrast(config, group)),
-    isUseful: outcome !== "too_few" && hasSignal(config, set),
+    isUseful: outcome !== "too_few" && hasSignal(config, rollouts),
   };
 }
 

@@ -17,7 +17,7 @@ export function chooseReplay(
   const young = kept.filter(({ since }) => step - since <= replay.maxAge);
   const random = createRandom(deriveSeed(trainer.seed, "replay", step));
   const chosen = new Set(shuffled(young, random).slice(0, replay.tasks));
-  return young.filter((set) => chosen.has(set));
+  return young.filter((one) => chosen.has(one));
 }
 
 /** What is kept after step `step`: those of its groups that have a learning signal. */
@@ -29,18 +29,20 @@ export function keepForReplay(
 ): readonly TaskRollouts[] {
   const { replay } = config;
   if (replay.tasks === 0) return [];
-  const useful = own.filter((set) => hasSignal(config, set));
+  const useful = own.filter((one) => hasSignal(config, one));
   return [...kept, ...useful]
     .filter(({ since }) => step + 1 - since <= replay.maxAge)
     .slice(-replay.capacity);
 }
 
-/** `replay/...` of a step. */
+/** `replay/...` of a step, where anything is replayed. */
 export function replayMetrics(
+  { replay }: TrainConfig,
   used: readonly TaskRollouts[],
   kept: readonly TaskRollouts[],
   step: number,
 ): Record<string, number> {
+  if (replay.tasks === 0) return {};
   const ages = used.map(({ since }) => step - since);
   return {
     "replay/used_tasks": used.length,

@@ -1,104 +1,126 @@
 /**
- * The optimizer steps of one training step: mini-batches, epochs, and what is done when numbers are
- * not finite or exceed a limit. Does not publish weights.
+ * The optimizer steps of one training step, and what is done when numbers are not finite or exceed a
+ * limit. Does not publish weights.
  */
 import type { UpdateMetrics } from "../../core/backend.ts";
 import { type AgentTrainerError, NumericsError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { exceededLimits, refusedLimits } from "../../core/loss/update-limits.ts";
-import { deriveSeed } from "../../util/random.ts";
-import { addTo } from "../../util/group-by.ts";
-import { checkFinite, describeLimit, limitsBefore, limitExceededError } from "./guards.ts";
-import type { LoopContext } from "../loop-context.ts";
-import { planLoss } from "./loss-plan.ts";
-import { miniBatches } from "./mini-batches.ts";
+import { exceededLimits, refusedLimits, type UpdateLimits } from "../../core/loss/update-limits.ts";
+import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
+import type { WeightGate } from "../../rollouts/service/weight-gate.ts";
+import type { RunContext } from "../run-context.ts";
+import type { UpdateGuard } from "../steppers/stepper.ts";
+import { checkFinite, describeLimit, limitExceededError } from "./guards.ts";
 import type { UpdateBackend } from "./shared-forward.ts";
-import type { UpdateGuard } from "../stepper.ts";
 import { updateWithTrainerLoss } from "./trainer-loss.ts";
-import { optimOf } from "./update-spec.ts";
+import { type LossPlan, optimOf } from "./update-spec.ts";
+
+export interface MiniBatchPlan {
+  /** Mini-batches of each pass; never more than there are rows. */
+  readonly parts: number;
+  /** Passes over the rows. */
+  readonly epochs: number;
+  readonly seed: number;
+}
+
+type Rows = readonly TrainingRow[];
+
+/**
+ * Every row once per pass, in mini-batches whose sizes differ by at most one. A single one keeps the
+ * order of the rows; several are reshuffled in each pass.
+ */
+export function miniBatches(rows: Rows, { parts, epochs, seed }: MiniBatchPlan): readonly Rows[] {
+  const count = Math.min(parts, rows.length);
+  return Array.from({ length: epochs }, (_, epoch) => {
+    if (count <= 1) return rows.length === 0 ? [] : [rows];
+    const order = shuffled(rows, createRandom(deriveSeed(seed, "mini-batches", epoch)));
+    return Array.from({ length: count }, (_part, part) =>
+      order.slice(
+        Math.floor((part * order.length) / count),
+        Math.floor(((part + 1) * order.length) / count),
+      ),
+    );
+  }).flat();
+}
+
+export interface UpdatePlan {
+  /** Each gets an optimizer step. */
+  readonly batches: readonly Rows[];
+  readonly loss: LossPlan;
+  readonly limits: UpdateLimits;
+}
 
 export interface Updates {
-  /** `train/...`: means over the updates; `train/updates`, `train/skipped_updates`. */
-  readonly metrics: Readonly<Record<string, number>>;
+  /** What the backend measured in each. */
+  readonly done: readonly UpdateMetrics[];
   /** Whether any weight changed. */
   readonly hasChanged: boolean;
+  readonly skipped: number;
   /** Consecutive skipped updates, including those of earlier steps. */
   readonly skippedInARow: number;
+  readonly exceededLimit: boolean;
+  readonly learningRate: number;
   /** Ends the run after this step; null continues. */
   readonly stop: AgentTrainerError | null;
 }
 
-type UpdateContext = Omit<LoopContext, "backend"> & { readonly backend: UpdateBackend };
-
-/** Totals; except for extremes, every other metric is a mean per token or per update. */
-const summed = new Set(["tokens"]);
-
-function combined(all: readonly UpdateMetrics[]): Record<string, number> {
-  const values = new Map<string, number[]>();
-  for (const metrics of all) {
-    for (const [key, value] of Object.entries(metrics)) addTo(values, key, value);
-  }
-  return Object.fromEntries(
-    [...values].map(([key, list]) => {
-      if (key.endsWith("_max")) return [`train/${key}`, Math.max(...list)];
-      if (key.endsWith("_min")) return [`train/${key}`, Math.min(...list)];
-      const sum = list.reduce((total, value) => total + value, 0);
-      return [`train/${key}`, summed.has(key) ? sum : sum / list.length];
-    }),
-  );
+interface UpdateContext extends Pick<RunContext, "config" | "emit" | "totalSteps"> {
+  readonly backend: UpdateBackend;
+  readonly gate: WeightGate;
 }
 
 /**
- * Trains on `rows` as configured.
+ * Trains on `batches`, one after the other.
  * @throws NumericsError, or LIMIT_EXCEEDED before anything changed, where the options end the run.
  */
 export async function applyUpdates(
-  context: UpdateContext,
+  run: UpdateContext,
   step: number,
-  rows: readonly TrainingRow[],
+  { batches, loss, limits }: UpdatePlan,
   guard: UpdateGuard,
   skippedBefore: number,
 ): Promise<Updates> {
-  const { backend, gate, config, emit } = context;
-  const { guards, training, trainer } = config;
-  const { spec, byRole } = planLoss(config, backend.capabilities, context.losses);
-  const optim = optimOf(context, step);
+  const { backend, gate, config, emit } = run;
+  const { action, onNonFinite } = config.guards;
+  const mostSkipped = onNonFinite.type === "skip" ? onNonFinite.maxUpdates : 0;
+  const optim = optimOf(run, step);
+  // Checked before an update is applied, if the backend can.
+  const before = action === "stop" ? limits : undefined;
   const done: UpdateMetrics[] = [];
   let skipped = 0;
   let skippedInARow = skippedBefore;
-  const parts = miniBatches(rows, {
-    parts: training.numMinibatches,
-    epochs: training.ppoEpochs,
-    seed: deriveSeed(trainer.seed, "update", step),
-  });
-  const limits = limitsBefore(guards);
   let exceededLimit = false;
   let stop: AgentTrainerError | null = null;
-  for (const part of parts) {
+  for (const batch of batches) {
     guard.begin();
     let metrics: UpdateMetrics;
     try {
       // Does not get the signal: an update that has begun is finished, so the state stays
       // consistent.
       metrics = await gate.update(backend, () =>
-        byRole === null
-          ? backend.updatePolicy(part, spec, optim, undefined, limits)
-          : updateWithTrainerLoss(backend, part, { spec, lossOfRole: byRole }, optim, limits),
+        loss.byRole === null
+          ? backend.updatePolicy(batch, loss.spec, optim, undefined, before)
+          : updateWithTrainerLoss(
+              backend,
+              batch,
+              { spec: loss.spec, lossOfRole: loss.byRole },
+              optim,
+              before,
+            ),
       );
     } catch (error) {
+      // The weights are those of the last completed step, or of the updates before this one.
+      if (done.length === 0 && (refusedLimits(error) !== null || error instanceof NumericsError)) {
+        guard.unchanged();
+      }
       const refused = refusedLimits(error);
       if (refused !== null) {
-        // The weights are those of the last completed step, or of the updates before this one.
-        if (done.length === 0) guard.unchanged();
         stop = limitExceededError(refused, done.length === 0 ? "refused" : "refused-later");
         if (done.length === 0) throw stop;
         exceededLimit = true;
         break;
       }
       if (!(error instanceof NumericsError)) throw error;
-      if (done.length === 0) guard.unchanged();
-      const { onNonFinite } = guards;
-      const mostSkipped = onNonFinite.type === "skip" ? onNonFinite.maxUpdates : 0;
       if (skippedInARow >= mostSkipped) throw error;
       skipped++;
       skippedInARow++;
@@ -108,26 +130,17 @@ export async function applyUpdates(
     checkFinite(metrics);
     skippedInARow = 0;
     done.push(metrics);
-    const exceeded = exceededLimits(metrics, guards);
+    const exceeded = exceededLimits(metrics, limits);
     if (exceeded.length === 0) continue;
     exceededLimit = true;
-    if (guards.action === "stop") {
+    if (action === "stop") {
       stop = limitExceededError(exceeded, "applied");
       break;
     }
     for (const limit of exceeded) emit(step, { type: "warning", message: describeLimit(limit) });
-    if (guards.action === "end_step") break;
+    if (action === "end_step") break;
   }
-  return {
-    hasChanged: done.length > 0,
-    skippedInARow,
-    stop,
-    metrics: {
-      ...combined(done),
-      "train/updates": done.length,
-      "train/skipped_updates": skipped,
-      "train/limit_exceeded": exceededLimit ? 1 : 0,
-      "progress/lr": optim.learningRate,
-    },
-  };
+  const { learningRate } = optim;
+  const hasChanged = done.length > 0;
+  return { done, hasChanged, skipped, skippedInARow, exceededLimit, learningRate, stop };
 }

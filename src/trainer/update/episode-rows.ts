@@ -6,9 +6,8 @@ import {
   type CustomEstimators,
   type EstimatorName,
 } from "../../algorithms/catalog.ts";
-import { dropUniform, rewardsDiffer } from "../../algorithms/filters.ts";
 import type { AdvantageEstimator } from "../../algorithms/estimators.ts";
-import { groupTrajectories } from "../../algorithms/grouping.ts";
+import { dropUniform, groupTrajectories, rewardsDiffer } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
@@ -19,8 +18,9 @@ import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { isPerStep, shapeOverlong, type StepGroups } from "./shape-rewards.ts";
 
 /** Groups with the rewards that are trained on. */
-export function groupsOf(config: TrainConfig, sets: readonly TaskRollouts[]): StepGroups {
-  const grouped = groupTrajectories(sets, { excludedReasons: config.algorithm.excludedReasons });
+export function groupsOf(config: TrainConfig, rollouts: readonly TaskRollouts[]): StepGroups {
+  const { excludedReasons } = config.algorithm;
+  const grouped = groupTrajectories(rollouts, { excludedReasons });
   const shaped = shapeOverlong(config, grouped.groups);
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }

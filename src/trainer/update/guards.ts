@@ -20,10 +20,11 @@ export const guardOptions: Readonly<Record<LimitName, string>> = {
   ratio: "guards.ratio",
 };
 
-/** Limits that are checked before an update is applied, if a backend can. */
-export function limitsBefore({ gradNorm, kl, ratio, action }: Guards): UpdateLimits | undefined {
-  return action === "stop" ? { gradNorm, kl, ratio } : undefined;
-}
+export const limitsOf = ({ gradNorm, kl, ratio }: Guards): UpdateLimits => ({
+  gradNorm,
+  kl,
+  ratio,
+});
 
 export const describeLimit = ({ name, value, limit }: ExceededLimit): string =>
   `train/${limitMetrics[name]} is ${Number(value.toPrecision(4))}, beyond ${guardOptions[name]}=${limit}.`;

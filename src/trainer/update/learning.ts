@@ -43,7 +43,7 @@ const short: Readonly<Record<SkipReason, string>> = {
 };
 
 export interface StepFacts {
-  readonly sets: readonly TaskRollouts[];
+  readonly rollouts: readonly TaskRollouts[];
   readonly rows: readonly TrainingRow[];
   /** Metrics from building the rows. */
   readonly metrics: Metrics;
@@ -73,12 +73,12 @@ function hasZeroAdvantages(config: TrainConfig, rows: readonly TrainingRow[]): b
 }
 
 function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
-  const { sets, rows, metrics, hasChanged } = facts;
+  const { rollouts, rows, metrics, hasChanged } = facts;
   if (hasChanged) return isFlat(config, rows) ? "equal_rewards" : null;
   if (rows.length > 0) return "not_finite";
-  if (sets.length === 0) return "no_tasks";
-  if (episodesOf(sets).every(isFailed)) return "failed";
-  if (episodesOf(sets).every(isOverflowed)) return "prompt_too_long";
+  if (rollouts.length === 0) return "no_tasks";
+  if (episodesOf(rollouts).every(isFailed)) return "failed";
+  if (episodesOf(rollouts).every(isOverflowed)) return "prompt_too_long";
   const uniform = metrics["groups/dropped/uniform_groups"] ?? 0;
   const count = metrics["groups/count"] ?? 0;
   if (count > 0) return uniform === count ? "equal_rewards" : "excluded";
@@ -94,7 +94,7 @@ export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<s
   const reason = reasonOf(config, facts);
   const isZero = reason === null && hasZeroAdvantages(config, facts.rows);
   return {
-    ...unusedMetrics(episodesOf(facts.sets), facts.rows),
+    ...unusedMetrics(episodesOf(facts.rollouts), facts.rows),
     ...(reason === null ? {} : { [`${prefix}${reason}`]: 1 }),
     ...(isZero ? { "train/zero_advantages": 1 } : {}),
   };

@@ -1,7 +1,7 @@
 /** Adds the configured bonuses and penalties to the rewards of groups, before advantages. */
 import {
   klPenalty,
-  longestResponse,
+  maxResponseLength,
   overlongPenalty,
   withRewards,
   withStepShaping,
@@ -39,7 +39,7 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
     ? withStepShaping(groups, ({ trajectory }) =>
         trajectory.steps.map(({ trace }) => penaltyOf(trace.responseIds.length)),
       )
-    : withRewards(groups, (member) => member.reward + penaltyOf(longestResponse(member)));
+    : withRewards(groups, (member) => member.reward + penaltyOf(maxResponseLength(member)));
   return {
     groups: shaped,
     metrics: {

@@ -2,11 +2,11 @@
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TokenRecord } from "../../core/token-record.ts";
-import type { LoopContext } from "../loop-context.ts";
+import type { RunContext } from "../run-context.ts";
 import { keptPart } from "../../runs/kept-part.ts";
 import type { UpdateBackend } from "./shared-forward.ts";
 
-type RecordContext = Pick<LoopContext, "config" | "emit" | "journal" | "signal"> & {
+type RecordContext = Pick<RunContext, "config" | "journal" | "signal" | "warnOnce"> & {
   readonly backend: UpdateBackend;
 };
 
@@ -55,15 +55,12 @@ function recordsOf(row: TrainingRow, step: number, numbers: RowNumbers): TokenRe
 const hasReference = ({ algorithm }: TrainConfig): boolean =>
   algorithm.klBeta !== 0 || algorithm.useKlInReward;
 
-/** Runs that have been warned. */
-const warned = new WeakSet<TrainConfig>();
-
 /**
  * Writes the records of a step, before its first update. What fails is reported once and does not end the
  * run: it is only to be looked at.
  */
 export async function recordTokens(
-  { config, backend, emit, journal, signal }: RecordContext,
+  { config, backend, journal, signal, warnOnce }: RecordContext,
   step: number,
   rows: readonly TrainingRow[],
 ): Promise<void> {
@@ -90,12 +87,10 @@ export async function recordTokens(
     journal.tokens(step, records);
   } catch (error) {
     if (signal.aborted) throw error;
-    if (warned.has(config)) return;
-    warned.add(config);
     const reason = error instanceof Error ? error.message : String(error);
-    emit(step, {
-      type: "warning",
-      message: `Per-token numbers of step ${step} are not recorded (record.token_rows): ${reason} This warning is shown once.`,
-    });
+    warnOnce(
+      "token records",
+      `Per-token numbers of step ${step} are not recorded (record.token_rows): ${reason} This warning is shown once.`,
+    );
   }
 }

@@ -1,12 +1,11 @@
 /**
- * What of a step's rollouts is in no row of its update: counted by call, and said once for each reason, with how
- * to include it. What is excluded in silence looks as if it had been trained on.
+ * What of a step's rollouts is in no row of its update: counted by call, and the reasons, with how to
+ * include it. What is excluded in silence looks as if it had been trained on.
  */
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import type { LoopContext } from "../loop-context.ts";
 
 /** Calls with a trained token, by episode; the choices of one call are one. */
 function trainedCalls(rows: readonly TrainingRow[]): Map<string, Set<string>> {
@@ -198,35 +197,27 @@ function dropped(
   ];
 }
 
-/** Runs, and the reasons that they have given. */
-const said = new WeakMap<TrainConfig, Set<string>>();
-
-interface StepParts {
-  readonly episodes: readonly Episode[];
-  /** Metrics from building the rows. */
-  readonly metrics: Readonly<NamedMetrics>;
+/** A reason that applies to some of a step's rollouts. */
+export interface UnusedReason extends Reason {
+  readonly key: string;
+  readonly what: "calls" | "rows" | "rollouts" | "trajectories";
 }
 
-/** Says each reason once in a run. */
-export function tellUnused(
-  { config, emit }: Pick<LoopContext, "config" | "emit">,
-  step: number,
-  { episodes, metrics }: StepParts,
-): void {
-  const known = said.get(config) ?? new Set();
-  said.set(config, known);
-  const tell = (what: string, reasons: Named): void => {
-    for (const [key, { count, why, how, isWanted = false }] of reasons) {
-      if (count === 0 || known.has(key)) continue;
-      known.add(key);
-      const message = `${count} ${what} of step ${step} ${why}. ${how}. This is said once; rollout/unused counts them.`;
-      emit(step, { type: isWanted ? "notice" : "warning", message });
-    }
-  };
+/** Why what was rolled out is in no row. */
+export function unusedReasons(
+  config: TrainConfig,
+  episodes: readonly Episode[],
+  metrics: Readonly<NamedMetrics>,
+): readonly UnusedReason[] {
   const excluded = excludedRows(config, metrics);
-  tell("calls", [...untrained(episodes), ...uncaptured(episodes), ...excluded.calls]);
-  tell("rows", excluded.rows);
   const [masked, ...groups] = dropped(config, episodes, metrics);
-  tell("rollouts", [masked!]);
-  tell("trajectories", groups);
+  const all: readonly (readonly [UnusedReason["what"], Named])[] = [
+    ["calls", [...untrained(episodes), ...uncaptured(episodes), ...excluded.calls]],
+    ["rows", excluded.rows],
+    ["rollouts", [masked!]],
+    ["trajectories", groups],
+  ];
+  return all.flatMap(([what, reasons]) =>
+    reasons.flatMap(([key, reason]) => (reason.count === 0 ? [] : [{ ...reason, key, what }])),
+  );
 }

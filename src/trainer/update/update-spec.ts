@@ -1,13 +1,26 @@
-/** What a backend receives with one update: the loss, and the optimizer's parameters at that step. */
+/**
+ * What a backend receives with one update: the loss, and the optimizer's parameters at that step. The
+ * backend computes the loss if it has it and one is enough for all roles; otherwise the trainer does,
+ * from the backend's log-probabilities, and the backend receives the gradients.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { isCustomName } from "../../algorithms/catalog.ts";
+import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
+import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import type { BackendCapabilities } from "../../core/backend.ts";
+import { ConfigError } from "../../core/errors.ts";
 import {
   defaultClipOf,
+  lossNames,
   type LossName,
   type LossSpec,
   type OptimSpec,
 } from "../../core/loss/loss.ts";
-import type { TrainConfig } from "../../config/train-config.ts";
-import type { LoopContext } from "../loop-context.ts";
-import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
+import type { RowLoss } from "../../core/loss/row-loss.ts";
+import { rowLossOf } from "../../core/loss/row-losses.ts";
+import type { CustomLosses } from "../custom-algorithms.ts";
+import type { RunContext } from "../run-context.ts";
 
 type LossOptions = TrainConfig["algorithm"]["loss"];
 
@@ -48,7 +61,7 @@ export function lossOf({ algorithm }: TrainConfig, loss: LossOptions = algorithm
 
 /** The optimizer at step `step`, from 1. */
 export function optimOf(
-  context: Pick<LoopContext, "config" | "totalSteps">,
+  context: Pick<RunContext, "config" | "totalSteps">,
   step: number,
 ): OptimSpec {
   const { training } = context.config;
@@ -65,4 +78,53 @@ export function optimOf(
   );
   const { beta1, beta2, eps, weightDecay, maxGradNorm } = training;
   return { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm };
+}
+
+export interface LossPlan {
+  /** The loss, or the part of it that the backend still computes: aggregation, KL, entropy. */
+  readonly spec: LossSpec;
+  /** By role, where the trainer computes it; null where the backend does. */
+  readonly byRole: ((role: string) => RowLoss) | null;
+}
+
+/** Whether the backend can train on gradients that are computed outside of it. */
+export function supportsTrainerLoss({ forward, losses }: BackendCapabilities): boolean {
+  return forward && losses.includes("importance_sampling");
+}
+
+/** Whether the backend computes everything requested itself. */
+export function isBackendLoss(
+  { algorithm }: Pick<TrainConfig, "algorithm">,
+  { losses, dualClip }: BackendCapabilities,
+): boolean {
+  const { loss, lossByRole } = algorithm;
+  const hasDualClip = "clipRatioC" in loss && loss.clipRatioC !== null;
+  return (
+    lossByRole.every(({ role: _, ...own }) => isDeepStrictEqual(own, loss)) &&
+    (losses as readonly string[]).includes(loss.type) &&
+    (!hasDualClip || dualClip === true)
+  );
+}
+
+export function planLoss(
+  config: TrainConfig,
+  capabilities: BackendCapabilities,
+  custom: CustomLosses,
+): LossPlan {
+  const spec = lossOf(config);
+  if (isBackendLoss(config, capabilities)) return { spec, byRole: null };
+  const find = (loss: LossOptions): RowLoss => {
+    const name = loss.type;
+    const given = custom.get(name);
+    if (given !== undefined) return toRowLoss(given);
+    if (!isCustomName(name)) return rowLossOf(name, lossOf(config, loss));
+    throw new ConfigError({
+      message: `The options name the loss ${name}, but no function came with it.`,
+      hint: `Pass the function itself as config.algorithm.loss, or one of ${lossNames.join(", ")}.`,
+      fields: { name },
+    });
+  };
+  const usual = find(config.algorithm.loss);
+  const ofRoles = new Map(config.algorithm.lossByRole.map((loss) => [loss.role, find(loss)]));
+  return { spec, byRole: (role) => ofRoles.get(role) ?? usual };
 }

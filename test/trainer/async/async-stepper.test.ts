@@ -95,10 +95,10 @@ describe("overlapped steps", () => {
       const simulation = simulationOf(made, random);
       let saved = await simulation.run(null, 1 + Math.floor(random() * 3));
       while (saved.step < made.steps) {
-        const rollouts = unpackRollouts(packRollouts(saved.held.rollouts));
-        expect(rollouts).toEqual(saved.held.rollouts);
+        const rollouts = unpackRollouts(packRollouts(saved.snapshot.rollouts));
+        expect(rollouts).toEqual(saved.snapshot.rollouts);
         const next = Math.min(made.steps, saved.step + 1 + Math.floor(random() * 3));
-        saved = await simulation.run({ ...saved, held: { ...saved.held, rollouts } }, next);
+        saved = await simulation.run({ ...saved, snapshot: { ...saved.snapshot, rollouts } }, next);
       }
       const used = simulation.trained.map(({ row }) => row.provenance.episodeId);
       const size = Number(made.set["data.train_batch_size"]);

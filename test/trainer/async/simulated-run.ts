@@ -6,17 +6,18 @@ import type { UnstampedEvent } from "../../../src/core/events.ts";
 import type { Task } from "../../../src/core/task.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import type { Episode, Step } from "../../../src/core/trajectory.ts";
-import { createAsyncStepper } from "../../../src/trainer/async/async-stepper.ts";
+import { createAsyncStepper } from "../../../src/trainer/steppers/async.ts";
 import { Budget } from "../../../src/trainer/budget/budget.ts";
 import { createBatchPlan } from "../../../src/runs/batches.ts";
 import { openGate } from "../../../src/rollouts/service/weight-gate.ts";
 import { newestCheckpoint, servedState, type RunState } from "../../../src/runs/checkpoint.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
-import type { LoopContext } from "../../../src/trainer/loop-context.ts";
+import type { RolloutContext } from "../../../src/trainer/run-context.ts";
 import type { RolloutRequest } from "../../../src/rollouts/rollout-request.ts";
 import { nothingBuffered } from "../../../src/rollouts/task-rollouts.ts";
-import { type Buffered, type StepState } from "../../../src/trainer/stepper.ts";
+import { type Snapshot, type StepState } from "../../../src/trainer/steppers/stepper.ts";
+import { rewardGoal } from "../../../src/runs/validation-goal.ts";
 import { allCapabilities } from "../coin-backend.ts";
 import { makeStep } from "../../make-step.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -82,7 +83,7 @@ interface Weights {
 
 /** What survives a kill: the last checkpoint. */
 interface Saved {
-  readonly held: Buffered;
+  readonly snapshot: Snapshot;
   readonly state: StepState;
   readonly step: number;
 }
@@ -184,7 +185,7 @@ export class Simulation {
     };
   }
 
-  context(): LoopContext {
+  context(): RolloutContext {
     const { tasks = 7, steps, set = {} } = this.#options;
     const { config } = loadConfig({
       overrides: {
@@ -204,7 +205,6 @@ export class Simulation {
       config,
       backend: this.#backend(),
       gate: openGate,
-      health: { see: () => {} },
       estimators: new Map(),
       losses: new Map(),
       rollouts: async (requests, { signal }) =>
@@ -225,6 +225,7 @@ export class Simulation {
         this.events.push(event);
         if (event.type === "checkpoint-save") this.clock.go();
       },
+      warnOnce: () => {},
       signal: this.#abort.signal,
       budget: new Budget({ tokens: null, usd: null, prices: null }),
     };
@@ -234,20 +235,24 @@ export class Simulation {
   async run(from: Saved | null = null, until: number = this.#options.steps): Promise<Saved> {
     const context = this.context();
     const position = { next: 0, pending: [] };
-    const held = from?.held ?? { rollouts: nothingBuffered, position, hasUnservedWeights: false };
+    const snapshot = from?.snapshot ?? {
+      rollouts: nothingBuffered,
+      position,
+      hasUnservedWeights: false,
+    };
     const before = { steps: from?.step ?? 0, resumeVersions: [] };
-    const stepper = createAsyncStepper(context, held, before);
+    const stepper = createAsyncStepper(context, snapshot, before);
     let state = from?.state ?? { weightVersion: 0, position, skippedUpdates: 0 };
     const guard = { begin() {}, unchanged() {} };
     return await this.clock.run(
       (async () => {
-        let saved: Saved = { held, state, step: from?.step ?? 0 };
+        let saved: Saved = { snapshot, state, step: from?.step ?? 0 };
         try {
           for (let step = saved.step + 1; step <= until; step++) {
             const result = await stepper.step(step, state, guard);
             state = result.state;
             this.metrics.push(result.metrics);
-            saved = { held: stepper.held(), state, step };
+            saved = { snapshot: stepper.snapshot(), state, step };
           }
         } finally {
           await stepper[Symbol.asyncDispose]();
@@ -274,12 +279,17 @@ export class Simulation {
     const state = checkpoint === null ? atStart : servedState(checkpoint.state);
     if (checkpoint !== null)
       await context.backend.loadState(checkpoint.weights, state.weightVersion);
-    const work = runLoop(context, {
+    const { step: steps, position, hasUnservedWeights, resumeVersions } = state;
+    const rollouts = checkpoint?.rollouts ?? nothingBuffered;
+    const before = { rollouts, position, hasUnservedWeights };
+    const stepper = createAsyncStepper(context, before, { steps, resumeVersions });
+    const work = runLoop(context, stepper, {
+      goal: rewardGoal(context.config),
+      health: { see: () => {} },
       state,
-      rollouts: checkpoint?.rollouts ?? nothingBuffered,
       checkpoint: checkpoint?.path ?? null,
       checkpointFolder: folder,
-    });
+    }).finally(() => stepper[Symbol.asyncDispose]());
     if (ending === null) return await this.clock.run(work);
     const end = this.clock.now + ending.afterMs;
     if (ending.kind === "kill") return await this.clock.runUntil(work, end);

@@ -3,8 +3,7 @@ import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { trainingRows } from "../../../src/trainer/update/training-rows.ts";
-import { episode, type EpisodeShape } from "./episodes.ts";
+import { episode, type EpisodeShape, rowsOf } from "./episodes.ts";
 
 type Forward = NonNullable<TrainingBackend["forward"]>;
 
@@ -17,19 +16,11 @@ async function rowsWith(
   const { config } = loadConfig({
     overrides: ["model.name=m", "algorithm.estimator.norm_by_std=false", ...overrides],
   });
-  const episodes = shapes.map(episode);
-  const tasks = [...new Set(episodes.map(({ task }) => task.id))];
-  const sets = tasks.map((key) => ({
-    key,
-    since: 1,
-    episodes: episodes.filter(({ task }) => task.id === key),
-  }));
   const backend = {
     forward,
     capabilities: capabilityMatrix.local,
   } as unknown as TrainingBackend;
-  const { signal } = new AbortController();
-  return trainingRows({ config, backend, signal, estimators: new Map(), emit: () => {} }, 1, sets);
+  return rowsOf(config, backend, shapes.map(episode));
 }
 
 /** The advantages of a row's sampled tokens. */

@@ -22,7 +22,7 @@ import {
 } from "../../../src/core/loss/loss.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
-import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
+import { planLoss } from "../../../src/trainer/update/update-spec.ts";
 import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
 import { baseModel, key, startFireworks } from "../../tinker/fireworks/local-fireworks.ts";

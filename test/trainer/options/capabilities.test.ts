@@ -17,8 +17,7 @@ import { loadConfig } from "../../../src/config/load.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
 import type { RunLog } from "../../../src/runs/run-log.ts";
 import { recordTokens } from "../../../src/trainer/update/token-records.ts";
-import { isBackendLoss } from "../../../src/trainer/update/loss-plan.ts";
-import { lossOf } from "../../../src/trainer/update/update-spec.ts";
+import { isBackendLoss, lossOf } from "../../../src/trainer/update/update-spec.ts";
 import { hasPython } from "../../verl/fake-bridge.ts";
 import {
   type Asked,
@@ -108,7 +107,7 @@ const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) =
       segments: [{ kind: "response" as const, traceId: `t${r}`, weightVersion: 0, start, end }],
     };
   });
-  const events: unknown[] = [];
+  const warnings: string[] = [];
   const records: TokenRecord[] = [];
   const { signal } = new AbortController();
   const journal = {
@@ -118,14 +117,14 @@ const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) =
     {
       config,
       backend,
-      emit: (_step, event) => events.push(event),
+      warnOnce: (_key, message) => warnings.push(message),
       journal: journal as unknown as RunLog,
       signal,
     },
     1,
     rows,
   );
-  expect(events).toEqual([]);
+  expect(warnings).toEqual([]);
   const logprobs = await backend.forward!(rows, "current");
   const expected = rows.flatMap((row, r) =>
     row.segments

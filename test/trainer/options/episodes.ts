@@ -1,5 +1,9 @@
 /** Episodes made by hand, for tests of what is made of them. */
+import type { TrainConfig } from "../../../src/config/train-config.ts";
+import type { TrainingBackend } from "../../../src/core/backend.ts";
 import type { Episode, Step, Trajectory } from "../../../src/core/trajectory.ts";
+import type { RolloutContext } from "../../../src/trainer/run-context.ts";
+import { createLearner, type StepRows } from "../../../src/trainer/update/learn.ts";
 import { defined } from "../../../src/util/defined.ts";
 import { makeStep } from "../../make-step.ts";
 
@@ -59,4 +63,23 @@ export function episode(shape: EpisodeShape = {}, rolloutIndex = 0): Episode {
     metadata: {},
     attempts: 1,
   };
+}
+
+/** What the first step of a run trains on, if these are all of its rollouts. */
+export async function rowsOf(
+  config: TrainConfig,
+  backend: TrainingBackend,
+  episodes: readonly Episode[],
+): Promise<StepRows> {
+  const { signal } = new AbortController();
+  const ignore = (): void => {};
+  const run = { config, backend, signal, estimators: new Map(), emit: ignore, warnOnce: ignore };
+  const learn = createLearner(run as unknown as RolloutContext);
+  const tasks = [...new Set(episodes.map(({ task }) => task.id))];
+  const rollouts = tasks.map((key) => ({
+    key,
+    since: 1,
+    episodes: episodes.filter(({ task }) => task.id === key),
+  }));
+  return await learn.rows(1, await learn.score(1, rollouts));
 }

@@ -14,34 +14,23 @@ import {
   takeFunctions,
   withLoaded,
 } from "../../../src/trainer/custom-algorithms.ts";
-import { trainingRows } from "../../../src/trainer/update/training-rows.ts";
 import { learningRateAt } from "../../../src/algorithms/schedule.ts";
 import { lossOf } from "../../../src/trainer/update/update-spec.ts";
-import { episode, type EpisodeShape } from "./episodes.ts";
+import { episode, type EpisodeShape, rowsOf } from "./episodes.ts";
 
 const load = (...overrides: string[]) =>
   loadConfig({
     overrides: ["model.name=m", "algorithm.estimator.norm_by_std=false", ...overrides],
   });
 
+const localBackend = { capabilities: capabilityMatrix.local } as TrainingBackend;
+
 async function rowsWith(
   overrides: readonly string[],
   shapes: readonly EpisodeShape[],
 ): Promise<readonly TrainingRow[]> {
-  const context = {
-    config: load(...overrides).config,
-    backend: { capabilities: capabilityMatrix.local } as TrainingBackend,
-    signal: new AbortController().signal,
-    estimators: new Map(),
-    emit: () => {},
-  };
-  const episodes = shapes.map(episode);
-  const sets = [...new Set(episodes.map(({ task }) => task.id))].map((key) => ({
-    key,
-    since: 1,
-    episodes: episodes.filter(({ task }) => task.id === key),
-  }));
-  return (await trainingRows(context, 1, sets)).rows;
+  const { config } = load(...overrides);
+  return (await rowsOf(config, localBackend, shapes.map(episode))).rows;
 }
 
 const sampled = ({ advantages, targetMask }: TrainingRow): number[] =>
@@ -184,15 +173,8 @@ describe("rows", () => {
       { ...second!, trace: { ...second!.trace, logprobs: Float32Array.of(-0.1, -0.2) } },
     ];
     const broken = { ...whole, trajectories: [{ ...whole.trajectories[0]!, steps }] };
-    const context = {
-      config: load("algorithm.estimator=reinforce").config,
-      backend: { capabilities: capabilityMatrix.local } as TrainingBackend,
-      signal: new AbortController().signal,
-      estimators: new Map(),
-      emit: () => {},
-    };
-    const sets = [{ key: "a", since: 1, episodes: [broken] }];
-    const { rows, metrics } = await trainingRows(context, 1, sets);
+    const { config } = load("algorithm.estimator=reinforce");
+    const { rows, metrics } = await rowsOf(config, localBackend, [broken]);
     expect(rows).toHaveLength(1);
     expect([...rows[0]!.targetMask]).toEqual([0, 1, 1]);
     expect([...rows[0]!.samplingLogprobs]).toEqual([0, ...Float32Array.of(-0.1, -0.2)]);

@@ -8,8 +8,7 @@ import type { LossSpec } from "../../../src/core/loss/loss.ts";
 import { runObjective } from "../../engine/run-objective.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { TrainConfig } from "../../../src/config/train-config.ts";
-import { planLoss } from "../../../src/trainer/update/loss-plan.ts";
-import { lossOf } from "../../../src/trainer/update/update-spec.ts";
+import { lossOf, planLoss } from "../../../src/trainer/update/update-spec.ts";
 import { allCapabilities } from "../coin-backend.ts";
 
 const configOf = (...overrides: readonly string[]): TrainConfig =>

@@ -75,9 +75,9 @@ function textsOf(context: ProbeContext): { probe: string; text: string }[] {
 const escape = (text: string): string => text.replaceAll(/[.*+?^$()|[\]\\{}/-]/gu, String.raw`\$&`);
 
 /** Evenly over the list, the first one included. */
-function spread<T>(list: readonly T[], most: number): T[] {
-  if (list.length <= most) return [...list];
-  return Array.from({ length: most }, (_, i) => list[Math.floor((i * list.length) / most)] as T);
+function spread<T>(list: readonly T[], max: number): T[] {
+  if (list.length <= max) return [...list];
+  return Array.from({ length: max }, (_, i) => list[Math.floor((i * list.length) / max)] as T);
 }
 
 /** The same output must get the same reward, also when calls overlap and come in another order. */
@@ -132,10 +132,10 @@ function missing(tasks: readonly Task[], field: string | null): RewardFinding[] 
 }
 
 /** Rewards of real rollouts, fewer of which say nothing. */
-const fewestRollouts = 8;
+const minRollouts = 8;
 
 function alike(rewards: readonly number[]): RewardFinding[] {
-  if (rewards.length < fewestRollouts || new Set(rewards).size > 1) return [];
+  if (rewards.length < minRollouts || new Set(rewards).size > 1) return [];
   return [finding("no_variance", `all ${rewards.length} rollouts got ${rewards[0]}`, null)];
 }
 

@@ -45,10 +45,10 @@ export function scaleOf(scores: readonly Scored[], real: readonly number[]): Sca
 }
 
 /** Most of what a right answer gets. */
-const mostOf = ({ high, low }: Scale): number => low + 0.6 * (high - low);
+const passingScore = ({ high, low }: Scale): number => low + 0.6 * (high - low);
 
 const isPaid = (one: Scored, scale: Scale): boolean =>
-  one.failure === null && (one.isCorrect === true || rewardOf(one) >= mostOf(scale));
+  one.failure === null && (one.isCorrect === true || rewardOf(one) >= passingScore(scale));
 
 /** An output is paid for only where this fraction of the tasks pays for it. */
 const enough = 0.3;

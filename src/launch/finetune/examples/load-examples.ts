@@ -50,7 +50,7 @@ export function encodeExample(
   return { at, rows, rejected: renderConversation(renderer, rejected, at) };
 }
 
-const longestOf = (example: Example): number =>
+const maxLengthOf = (example: Example): number =>
   Math.max(...rowsOfExample(example).map(({ tokens }) => tokens.length));
 
 const describe = (source: ExampleSource | null): string =>
@@ -67,7 +67,7 @@ class Collected {
   }
 
   add(example: Example): void {
-    if (longestOf(example) > this.#maxLength) this.#long++;
+    if (maxLengthOf(example) > this.#maxLength) this.#long++;
     else this.examples.push(example);
   }
 
@@ -208,10 +208,10 @@ function split(
     });
   }
   const random = createRandom(deriveSeed(seed, "fine-tuning-split"));
-  const held = new Set(shuffled([...examples.keys()], random).slice(0, count));
+  const heldOut = new Set(shuffled([...examples.keys()], random).slice(0, count));
   return {
-    train: examples.filter((_, i) => !held.has(i)),
-    val: examples.filter((_, i) => held.has(i)),
+    train: examples.filter((_, i) => !heldOut.has(i)),
+    val: examples.filter((_, i) => heldOut.has(i)),
   };
 }
 

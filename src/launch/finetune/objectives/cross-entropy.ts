@@ -1,7 +1,8 @@
 /** Supervised fine-tuning: the mean of -log p over the trained tokens of a batch, as in TRL's SFTTrainer. */
 import { defaultLoss, type LossSpec } from "../../../core/loss/loss.ts";
 import { countTrained, type Example, trainingRow } from "../examples/token-row.ts";
-import { forwardInParts, type Learner, type Objective, sumTrained } from "./objective.ts";
+import type { Objective } from "../../../trainer/steppers/examples.ts";
+import { forwardInParts, type Scorer, sumTrained } from "./row-logprobs.ts";
 
 const loss: LossSpec = { ...defaultLoss, name: "cross_entropy", aggregation: "token-mean" };
 
@@ -9,11 +10,18 @@ const rowsOf = (examples: readonly Example[]) =>
   examples.flatMap(({ rows, at }) => rows.map((row) => ({ row, training: trainingRow(row, at) })));
 
 /** @param batchSize rows of one forward pass of a validation. */
-export function crossEntropy(backend: Learner, batchSize: number, signal: AbortSignal): Objective {
+export function crossEntropy(
+  backend: Scorer,
+  batchSize: number,
+  signal: AbortSignal,
+): Objective<Example> {
   return {
-    async update(batch, optim) {
-      const rows = rowsOf(batch).map(({ training }) => training);
-      return await backend.updatePolicy(rows, loss, optim);
+    loss,
+    async prepare(batch) {
+      return {
+        rows: rowsOf(batch).map(({ training }) => training),
+        report: (measured) => measured,
+      };
     },
     async measure(examples) {
       const rows = rowsOf(examples);

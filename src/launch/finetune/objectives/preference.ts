@@ -7,7 +7,8 @@ import { defaultLoss, type LossSpec } from "../../../core/loss/loss.ts";
 import type { TrainingRow } from "../../../core/loss/training-row.ts";
 import { countTrained, type Example, type TokenRow, trainingRow } from "../examples/token-row.ts";
 import { dpoMetrics, type DpoTerm, dpoTerm, type PairLogprobs } from "./dpo-loss.ts";
-import { forwardInParts, type Learner, type Objective, sumTrained } from "./objective.ts";
+import type { Objective } from "../../../trainer/steppers/examples.ts";
+import { forwardInParts, type Scorer, sumTrained } from "./row-logprobs.ts";
 
 const loss: LossSpec = { ...defaultLoss, name: "importance_sampling", aggregation: "token-sum" };
 
@@ -26,7 +27,7 @@ const pairRows = ({
 ];
 
 async function score(
-  backend: Learner,
+  backend: Scorer,
   examples: readonly Example[],
   size: number,
   signal: AbortSignal,
@@ -54,7 +55,7 @@ export type Reference = ReadonlyMap<Example, PairLogprobs>;
 
 /** In parts that depend on the pairs alone, so that a resumed run has the same numbers to the last bit. */
 export async function referenceOf(
-  backend: Learner,
+  backend: Scorer,
   examples: readonly Example[],
   size: number,
   signal: AbortSignal,
@@ -72,13 +73,14 @@ export interface PreferenceOptions {
 }
 
 export function preference(
-  backend: Learner,
+  backend: Scorer,
   { beta, reference, batchSize, signal }: PreferenceOptions,
-): Objective {
+): Objective<Example> {
   const termsOf = (examples: readonly Example[], scored: readonly Scored[]): readonly DpoTerm[] =>
     examples.map((example, i) => dpoTerm(scored[i]!.pair, reference.get(example)!, beta));
   return {
-    async update(batch, optim) {
+    loss,
+    async prepare(batch) {
       // The whole batch at once, as the update computes it.
       const scored = await score(backend, batch, Infinity, signal);
       const terms = termsOf(batch, scored);
@@ -89,14 +91,16 @@ export function preference(
           return trainingRow(row, example.at, advantage, scored[i]!.logprobs[r]);
         });
       });
-      const { grad_norm: gradNorm } = await backend.updatePolicy(rows, loss, optim);
       const tokens = batch
         .flatMap((example) => pairRows(example))
         .reduce((sum, [row]) => sum + countTrained(row), 0);
       return {
-        ...dpoMetrics(terms),
-        ...(gradNorm === undefined ? {} : { grad_norm: gradNorm }),
-        tokens,
+        rows,
+        report: ({ grad_norm: gradNorm }) => ({
+          ...dpoMetrics(terms),
+          ...(gradNorm === undefined ? {} : { grad_norm: gradNorm }),
+          tokens,
+        }),
       };
     },
     async measure(examples) {

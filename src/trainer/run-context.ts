@@ -1,34 +1,38 @@
-/** What the parts of the training loop share. */
+/** What the parts of a run share while it is running. */
 import type { CustomEstimators } from "../algorithms/catalog.ts";
+import type { TrainConfig } from "../config/train-config.ts";
 import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
-import type { Budget } from "./budget/budget.ts";
-import type { BatchPlan } from "../runs/batches.ts";
-import type { WeightGate } from "../rollouts/service/weight-gate.ts";
-import type { TrainConfig } from "../config/train-config.ts";
-import type { CustomLosses } from "./custom-algorithms.ts";
-import type { Emit } from "./events.ts";
-import type { HealthWatch } from "./health-watch.ts";
 import type { RunRollouts } from "../rollouts/service/run-rollouts.ts";
+import type { WeightGate } from "../rollouts/service/weight-gate.ts";
+import type { BatchPlan } from "../runs/batches.ts";
 import type { RunLog } from "../runs/run-log.ts";
+import type { Budget } from "./budget/budget.ts";
+import type { CustomLosses } from "./custom-algorithms.ts";
+import type { Emit, WarnOnce } from "./events.ts";
 
-export interface LoopContext {
+/** Of every run, whatever it learns from. */
+export interface RunContext {
   readonly config: TrainConfig;
   readonly backend: TrainingBackend;
+  readonly totalSteps: number;
+  readonly journal: RunLog;
+  readonly emit: Emit;
+  readonly warnOnce: WarnOnce;
+  readonly signal: AbortSignal;
+  /** What the run has spent, and may spend. */
+  readonly budget: Budget;
+}
+
+/** Of a run that learns from the rollouts of an agent. */
+export interface RolloutContext extends RunContext {
   /** Every update and weight sync goes through it. */
   readonly gate: WeightGate;
   readonly rollouts: RunRollouts;
   readonly batches: BatchPlan<Task>;
   readonly valTasks: readonly Task[];
-  readonly totalSteps: number;
-  readonly journal: RunLog;
-  readonly health: HealthWatch;
-  readonly emit: Emit;
-  readonly signal: AbortSignal;
-  /** What the run has spent, and may spend. */
-  readonly budget: Budget;
   /** Custom estimators, by their names in the options. */
   readonly estimators: CustomEstimators;
   readonly losses: CustomLosses;

@@ -1,10 +1,8 @@
-/**
- * What makes steps, as the loop sees it: the same loop runs the synchronous and the asynchronous
- * stepper.
- */
-import type { AgentTrainerError } from "../core/errors.ts";
-import type { RunState } from "../runs/checkpoint.ts";
-import type { BufferedRollouts } from "../rollouts/task-rollouts.ts";
+/** What makes the steps of a run, as the loop sees it: the same loop runs every stepper. */
+import type { AgentTrainerError } from "../../core/errors.ts";
+import type { Episode } from "../../core/trajectory.ts";
+import type { BufferedRollouts } from "../../rollouts/task-rollouts.ts";
+import type { RunState } from "../../runs/checkpoint.ts";
 
 /** Tracks for the loop whether the weights are still those of the last completed step. */
 export interface UpdateGuard {
@@ -15,7 +13,7 @@ export interface UpdateGuard {
 }
 
 /** What a checkpoint of the last completed step must hold in addition to the weights. */
-export interface Buffered {
+export interface Snapshot {
   readonly rollouts: BufferedRollouts;
   readonly position: RunState["position"];
   readonly hasUnservedWeights: boolean;
@@ -31,11 +29,17 @@ export interface StepResult {
   readonly stop: AgentTrainerError | null;
 }
 
+export interface Validation {
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Empty where no agent runs. */
+  readonly episodes: readonly Episode[];
+}
+
 export interface Stepper extends AsyncDisposable {
   /** Runs step `step`, from 1, after the one before it. */
   step(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult>;
-  /** Runs a validation while no rollouts for training are started. */
-  validating<T>(validation: () => Promise<T>): Promise<T>;
-  /** A snapshot: what happens later does not change it. */
-  held(): Buffered;
+  /** Measures the weights after step `step`, without an update; null where nothing is held out. */
+  readonly validate: ((step: number) => Promise<Validation>) | null;
+  /** What happens later does not change it. */
+  snapshot(): Snapshot;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { miniBatches } from "./mini-batches.ts";
+import { miniBatches } from "./apply-updates.ts";
 
 const rows = Array.from({ length: 10 }, (_, i) => ({
   tokens: Int32Array.of(i),

@@ -1,22 +1,13 @@
-/** What fine-tuning minimizes: an update on a batch, and the same loss on held-out examples. */
-import type { TrainingBackend, UpdateMetrics } from "../../../core/backend.ts";
-import type { OptimSpec } from "../../../core/loss/loss.ts";
+/** What the objectives of fine-tuning share: log-probabilities of rows, and their sums. */
+import type { TrainingBackend } from "../../../core/backend.ts";
 import type { TrainingRow } from "../../../core/loss/training-row.ts";
-import type { Example } from "../examples/token-row.ts";
 
-/** The part of a backend that fine-tuning uses. */
-export type Learner = Pick<TrainingBackend, "updatePolicy" | "forward">;
-
-export interface Objective {
-  /** One optimizer step on a batch; metrics without a prefix, `loss` among them. */
-  update(batch: readonly Example[], optim: OptimSpec): Promise<UpdateMetrics>;
-  /** The loss and what belongs to it on `examples`; weights do not change. */
-  measure(examples: readonly Example[]): Promise<UpdateMetrics>;
-}
+/** The part of a backend that an objective uses. */
+export type Scorer = Pick<TrainingBackend, "forward">;
 
 /** Log-probabilities of rows, some at a time: a message with all of them may be too large. */
 export async function forwardInParts(
-  backend: Learner,
+  backend: Scorer,
   rows: readonly TrainingRow[],
   size: number,
   signal: AbortSignal,

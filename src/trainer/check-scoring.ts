@@ -1,9 +1,27 @@
-/** Refuses what a group evaluator cannot do: a group of one, and numbers that are the same at every step. */
+/** Refuses options and evaluators that cannot score the rollouts or the validations of a run. */
+import type { TrainConfig } from "../config/train-config.ts";
 import type { GroupEvaluator } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
-import type { TrainConfig } from "../config/train-config.ts";
 import type { Rollouts } from "../rollouts/service/agent-spec.ts";
+
+/**
+ * Options that need the result of a validation.
+ * @throws ConfigError; other options of validations get a warning (`config/checks/switches.ts`).
+ */
+export function checkValidation({ trainer }: TrainConfig, valTasks: readonly Task[]): void {
+  if (valTasks.length > 0) return;
+  const asked = [
+    ...(trainer.valOnly ? ["trainer.val_only"] : []),
+    ...(trainer.keepBest ? ["trainer.keep_best"] : []),
+  ];
+  if (asked.length === 0) return;
+  throw new ConfigError({
+    message: `${asked.map((option) => `${option}=true`).join(" and ")} cannot be used without validation data.`,
+    hint: "Set dataset.val (in code: valDataset), or remove the option.",
+    fields: { options: asked },
+  });
+}
 
 interface GroupScored {
   readonly config: TrainConfig;

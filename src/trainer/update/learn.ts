@@ -1,0 +1,109 @@
+/** From the rollouts of a step to changed weights: one reward per trajectory, rows, updates. */
+import type { RowsOptions } from "../../algorithms/rows/rows.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { deriveSeed } from "../../util/random.ts";
+import type { RolloutContext } from "../run-context.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
+import type { UpdateGuard } from "../steppers/stepper.ts";
+import { applyUpdates, miniBatches, type Updates } from "./apply-updates.ts";
+import { correctRows } from "./correct-rows.ts";
+import { distillRows } from "./distillation.ts";
+import { groupsOf, rowsOf } from "./episode-rows.ts";
+import { limitsOf } from "./guards.ts";
+import { logprobTemperatureOf } from "./logprob-temperature.ts";
+import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
+import {
+  KnownLogprobs,
+  type UpdateBackend,
+  withKnownForward,
+  withSharedForward,
+} from "./shared-forward.ts";
+import { recordTokens } from "./token-records.ts";
+import { planLoss } from "./update-spec.ts";
+import { warnOfFailures, warnOfRoles, warnOfRows } from "./warnings.ts";
+
+/** Groups of trajectories with the rewards that are trained on. */
+export interface ScoredGroups extends StepGroups {
+  readonly rollouts: readonly TaskRollouts[];
+  readonly options: RowsOptions;
+}
+
+/** What a step trains on, and what was counted on the way. */
+export interface StepRows {
+  readonly rows: readonly TrainingRow[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** The three stages of learning, to be called in this order. Weights change in the last one. */
+export interface Learner {
+  /** Groups by task and role, shaped by penalties: length, and KL to the reference. */
+  score(step: number, rollouts: readonly TaskRollouts[]): Promise<ScoredGroups>;
+  /** Advantages, turns merged into rows, corrections of what was sampled from other weights. */
+  rows(step: number, groups: ScoredGroups): Promise<StepRows>;
+  /** @param skippedBefore consecutive skipped updates before this step */
+  update(step: number, rows: StepRows, guard: UpdateGuard, skippedBefore: number): Promise<Updates>;
+}
+
+export function createLearner(run: RolloutContext): Learner {
+  const { config, signal, teacher } = run;
+  const known = new KnownLogprobs();
+  const backend: UpdateBackend = withSharedForward(run.backend, known);
+  let haveRolesBeenSeen = false;
+
+  // Options that need it were refused at the start where there is none.
+  const logprobs: Score = async (rows, which) =>
+    (await backend.forward?.(rows, which, signal)) ??
+    rows.map(({ samplingLogprobs }) => samplingLogprobs);
+
+  return {
+    async score(step, rollouts) {
+      known.clear();
+      warnOfFailures(run, step, rollouts);
+      const options: RowsOptions = {
+        logprobTemperature: logprobTemperatureOf(config, backend.capabilities),
+        ...(config.algorithm.useKlInReward ? { layouts: new Map() } : {}),
+      };
+      const shaped = await shapeByKl(config, groupsOf(config, rollouts), logprobs, options);
+      if (!haveRolesBeenSeen) warnOfRoles(run, step, shaped.groups);
+      haveRolesBeenSeen ||= shaped.groups.length > 0;
+      return { ...shaped, rollouts, options };
+    },
+
+    async rows(step, { rollouts, options, ...groups }) {
+      const built = rowsOf(config, groups, run.estimators, options);
+      const corrected = await correctRows(
+        built.rows,
+        (rows) => logprobs(rows, "current"),
+        config.algorithm.rolloutCorrection,
+      );
+      const { coef, discount, clip, useReward } = config.distillation;
+      const distilled =
+        teacher === undefined
+          ? { rows: corrected.rows, metrics: {} }
+          : await distillRows(corrected.rows, teacher, { coef, discount, clip, useReward }, signal);
+      const metrics = { ...built.metrics, ...corrected.metrics, ...distilled.metrics };
+      warnOfRows(run, step, { rollouts, built: built.rows, metrics });
+      return { rows: distilled.rows, metrics };
+    },
+
+    async update(step, { rows }, guard, skippedBefore) {
+      const { numMinibatches, ppoEpochs } = config.training;
+      await recordTokens({ ...run, backend: withKnownForward(run.backend, known) }, step, rows);
+      return await applyUpdates(
+        { ...run, backend },
+        step,
+        {
+          batches: miniBatches(rows, {
+            parts: numMinibatches,
+            epochs: ppoEpochs,
+            seed: deriveSeed(config.trainer.seed, "update", step),
+          }),
+          loss: planLoss(config, backend.capabilities, run.losses),
+          limits: limitsOf(config.guards),
+        },
+        guard,
+        skippedBefore,
+      );
+    },
+  };
+}
