@@ -6,6 +6,7 @@ import { engineSample } from "./engine/sample.ts";
 import { engineTrain } from "./engine/train.ts";
 import { gatewayInTraining } from "./gateway-in-training/health.ts";
 import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
+import { gatewayThread } from "./gateway-thread/gateway-thread.ts";
 import { gateway } from "./gateway/gateway.ts";
 import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
@@ -27,6 +28,7 @@ export const benchmarks: readonly Benchmark[] = [
   gateway,
   gatewayInTraining,
   gatewayPeers,
+  gatewayThread,
   tinker,
   rows,
   trainerAsync,

@@ -17,18 +17,9 @@ export const onResume: Readonly<Record<ConfigField["resume"], string>> = {
 
 const cell = (text: string): string => text.replaceAll("|", String.raw`\|`);
 
-/** What it means, and for which types of its option. */
-function meaningOf({ description, key, variant }: ConfigField): string {
-  const { of, types } = variant ?? {};
-  return of === undefined || types === undefined || key === `${of}.type`
-    ? description
-    : `${types.map((type) => `\`${type}\``).join(", ")}: ${description}`;
-}
-
-function rowOf(field: ConfigField): string {
-  const { key, default: value, allowed, resume } = field;
+function rowOf({ key, default: value, allowed, description, resume }: ConfigField): string {
   const shown = value === undefined ? "required" : `\`${JSON.stringify(value)}\``;
-  return `| \`${key}\` | ${shown} | ${cell(allowed)} | ${onResume[resume]} | ${cell(meaningOf(field))} |`;
+  return `| \`${key}\` | ${shown} | ${cell(allowed)} | ${onResume[resume]} | ${cell(description)} |`;
 }
 
 const supportText = (supported: Supported): string =>

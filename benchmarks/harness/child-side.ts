@@ -2,11 +2,14 @@
 
 /**
  * Takes the one input and sends the one output; a failure ends the process with its stack on stderr.
- * Whatever comes later is answered with the processor time used so far.
+ * Whatever comes later is answered with the processor time used so far, and what `more` says.
  */
-export function answer(work: (input: never) => Promise<object>): void {
+export function answer(
+  work: (input: never) => Promise<object>,
+  more: () => object = () => ({}),
+): void {
   process.once("message", (input) => {
-    process.on("message", () => process.send?.(process.cpuUsage()));
+    process.on("message", () => process.send?.({ ...process.cpuUsage(), ...more() }));
     void work(input as never).then((output) => process.send?.(output));
   });
   // When the parent is gone, so is the reason to run.

@@ -10,6 +10,8 @@ export interface Child<Output> {
   readonly output: Output;
   /** Processor time that it has used so far, in milliseconds. */
   cpuMs(): Promise<number>;
+  /** That, and whatever else it says of itself. */
+  ask(): Promise<Readonly<Record<string, number>>>;
   /** Ends the process. */
   stop(): Promise<void>;
 }
@@ -37,16 +39,18 @@ export async function startChild<Output>(file: URL, input: object): Promise<Chil
       reject(new Error(`${basename(path)} ended without a result (${signal ?? code}).`));
     });
   });
+  const ask = (): Promise<Record<string, number>> =>
+    new Promise((resolve) => {
+      child.once("message", (message) => {
+        const { user, system, ...more } = message as Record<string, number>;
+        resolve({ ...more, cpuMs: (user! + system!) / 1000 });
+      });
+      child.send("ask");
+    });
   return {
     output,
-    cpuMs: () =>
-      new Promise((resolve) => {
-        child.once("message", (message) => {
-          const { user, system } = message as NodeJS.CpuUsage;
-          resolve((user + system) / 1000);
-        });
-        child.send("cpu");
-      }),
+    ask,
+    cpuMs: async () => (await ask())["cpuMs"]!,
     async stop() {
       kill();
       await exited;

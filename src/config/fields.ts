@@ -174,11 +174,13 @@ function variantFields(node: JsonSchema, path: string): readonly ConfigField[] {
       { ...defined({ resume: node.resume }), ...shape?.properties?.[name] },
       `${path}.${name}`,
     );
-    const ofType = having.length === types.length ? [] : [{ option: key, is: having }];
+    const variant = { of: path, types: having };
+    if (having.length === types.length) return { ...field, variant };
     return {
       ...field,
-      requires: [...ofType, ...field.requires],
-      variant: { of: path, types: having },
+      variant,
+      description: `${having.join(", ")}: ${field.description}`,
+      requires: [{ option: key, is: having }, ...field.requires],
     };
   });
   return [{ ...type, variant: { of: path, types } }, ...members];

@@ -143,11 +143,14 @@ export function loadLayers(file: string | undefined, overrides: readonly Overrid
     warnings,
     folder: file === undefined ? "." : dirname(resolve(file)),
   });
+  const complete = configTree(config);
+  // Other types than the chosen ones have other options.
+  const present = [...origins].filter(([key]) => valueAt(complete, key) !== undefined);
   const each = <T>(read: (origin: ConfigOrigin) => T): ReadonlyMap<string, T> =>
-    new Map([...origins].map(([key, origin]) => [key, read(origin)]));
+    new Map(present.map(([key, origin]) => [key, read(origin)]));
   return {
     config,
-    tree: configTree(config),
+    tree: complete,
     sources: each(({ source }) => source),
     origins: each(({ text }) => text),
     warnings: warningsOf(config),

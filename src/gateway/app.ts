@@ -2,7 +2,7 @@
  * The server as a function from Request to Response: routes, who may use them, and errors. Knows
  * nothing of sockets.
  */
-import { ApiError, toApiError } from "./http/api-error.ts";
+import { ApiError, methodNotAllowed, toApiError } from "./http/api-error.ts";
 import { requireToken } from "./http/auth.ts";
 import { errorResponse, errorShapeOf } from "./http/error-response.ts";
 import type { GatewayContext } from "./gateway-context.ts";
@@ -57,12 +57,7 @@ function refuseWebSocket(request: Request): void {
 }
 
 function requireMethod(request: Request, allowed: string): void {
-  if (request.method === allowed) return;
-  throw new ApiError({
-    status: 405,
-    message: `Method ${request.method} is not allowed here: use ${allowed}.`,
-    reason: "method_not_allowed",
-  });
+  if (request.method !== allowed) throw methodNotAllowed(request, allowed);
 }
 
 /** Where no token is required, the first call of a session opens it. */

@@ -1,7 +1,7 @@
 /** Options of a gateway, with defaults and bounds. */
 import type { InferenceTarget } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
-import type { PromptLimit } from "./call/prompt-limit.ts";
+import type { PromptLimit } from "./call/prompt.ts";
 import { defaultBytesInFlight } from "./http/body-budget.ts";
 import type { ExchangeListener } from "./http/exchange.ts";
 import type { TraceStore } from "./store/trace-store.ts";

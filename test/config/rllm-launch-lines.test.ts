@@ -83,7 +83,7 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   "math_tool_agent/train_tinker.sh": started(8, 32, 2048, 10),
   // Its agent runs in a cloud's containers, which this program does not start.
   "migrationbench/train_agentcore_migrationbench_verl.sh":
-    /^rllm\.remote_runtime\.enabled=true is not supported: .* httpAgent of agent-trainer\/agents/u,
+    /^rllm\.remote_runtime\.enabled=true is not supported: .* httpAgent of agent-trainer/u,
   "solver_judge_flow/train_tinker.sh": started(4, 32, 1024, 10),
   "workflow/geo3k/train_fireworks.sh": {
     ...started(8, 16, 512, 10),

@@ -62,7 +62,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.loss.eps_clip",
     "algorithm.loss.eps_clip_high",
   ],
-  "tinker-api/rows/datums.ts": ["algorithm.aggregation", "algorithm.loss"],
+  "backends/datum/datums.ts": ["algorithm.aggregation.type", "algorithm.loss.type"],
 };
 
 /** Options that messages name in words. */

@@ -114,3 +114,22 @@ it("asks for the key, and listens beyond this machine only with one", async () =
   const withKey = await fetch(`${server.url}/list_environments`, { headers });
   expect(await withKey.json()).toEqual(["sums"]);
 });
+
+it("refuses a body that is too large, whether or not its size is declared", async () => {
+  server = await serveEnvironment(sums, { port: 0 });
+  const piece = new Uint8Array(2 ** 20).fill(32);
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      // Far beyond what the server may read.
+      if (++sent > 200) controller.close();
+      else controller.enqueue(piece);
+    },
+  });
+  for (const body of [Buffer.alloc(65 * 2 ** 20, 32), endless]) {
+    const init = { method: "POST", body, duplex: "half" };
+    const response = await fetch(`${server.url}/create`, init as RequestInit);
+    expect(response.status).toBe(413);
+    expect(await response.json()).toEqual({ detail: "The request is too large" });
+  }
+});

@@ -174,7 +174,7 @@ describe("llmJudge", () => {
           });
         }),
     });
-    await expect(slow(task, episodeOf("x"))).rejects.toThrow(/timeout/u);
+    await expect(slow(task, episodeOf("x"))).rejects.toThrow(/did not respond within 20 ms/u);
   });
 
   it("refuses options that make no sense", () => {

@@ -4,7 +4,7 @@ import type { ChatMessage } from "../../src/core/message.ts";
 import { CallAbort } from "../../src/gateway/call/call-abort.ts";
 import type { CallRequest } from "../../src/gateway/call/call-request.ts";
 import { createResponseId, runCall } from "../../src/gateway/call/call.ts";
-import { samplerSource } from "../../src/gateway/targets/sampler-source.ts";
+import { samplerSource } from "../../src/gateway/targets/open-target.ts";
 import { createTokenTarget } from "../../src/gateway/targets/token-target.ts";
 import type { CaptureSession } from "../../src/gateway/session/session.ts";
 import { tools } from "../renderers/conversations.ts";

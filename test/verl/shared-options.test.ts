@@ -71,7 +71,7 @@ describe("options that verl has, too", () => {
   });
 
   it.each([
-    ["algorithm.estimator=gae", /adv_estimator does nothing here/],
+    ["algorithm.adv_estimator=gae", /adv_estimator does nothing here/],
     ["trainer.save_freq=5", /save_freq does nothing here/],
     ["+actor_rollout_ref.actor.policy_loss.loss_mode=gspo", /loss_mode does nothing here/],
     ["actor_rollout_ref.actor.use_kl_loss=true", /use_kl_loss does nothing here/],

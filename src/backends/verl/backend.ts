@@ -25,8 +25,7 @@ import type { BridgeClient } from "./bridge-client.ts";
 import { raceAbort } from "../../util/abort.ts";
 import type { OpenBridge } from "./bridge.ts";
 import { openBridge } from "./open-bridge.ts";
-import { encodeLoss } from "./loss-wire.ts";
-import { encodeRows } from "./row-wire.ts";
+import { encodeLoss, encodeRows } from "./row-wire.ts";
 import { verlOverrides } from "./shared-keys.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
 

@@ -2,18 +2,16 @@
  * The bridge's HTTP API: requests, long work as operations, and its errors as ours. A request that
  * got no response is repeated with the same key, so that nothing is done twice.
  */
-import { fetchSameOrigin } from "../../http/fetch-same-origin.ts";
 import { randomUUID } from "node:crypto";
 import {
-  AgentTrainerError,
+  type AgentTrainerError,
   CheckpointError,
   ConfigError,
   DeadlineError,
   NumericsError,
 } from "../../core/errors.ts";
-import { withTimeout } from "../../util/abort.ts";
-import { backOffMs, retry } from "../../util/retry.ts";
-import { readLimited } from "../../util/read-limited.ts";
+import type { HttpFault } from "../../http/http-fault.ts";
+import { JsonClient, type HttpCall } from "../../http/json-client.ts";
 import { defined } from "../../util/defined.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
 
@@ -75,13 +73,22 @@ function toError(name: string, { kind, message, traceback }: WireError): AgentTr
   });
 }
 
+type Body = object | Uint8Array<ArrayBuffer>;
+
 export class BridgeClient {
-  readonly #address: BridgeAddress;
+  readonly #client: JsonClient;
   readonly #lost: AbortSignal | undefined;
 
-  constructor(address: BridgeAddress, { lost }: BridgeClientOptions = {}) {
-    this.#address = address;
+  constructor({ url, token }: BridgeAddress, { lost }: BridgeClientOptions = {}) {
     this.#lost = lost;
+    this.#client = new JsonClient({
+      baseUrl: url,
+      key: token,
+      timeoutMs: responseMs,
+      maxBytes: maxResponseBytes,
+      retry: { tries: maxTries, firstMs: retryMs, mayPass: isUnheard },
+      toError: (fault, call) => faultError(url, fault, call),
+    });
   }
 
   /** @throws VerlError when the bridge cannot be reached or refuses the request. */
@@ -93,11 +100,7 @@ export class BridgeClient {
    * Runs the operation `name` and resolves with its result.
    * @throws VerlError; NumericsError; CheckpointError; ConfigError; DeadlineError after `limitMs`
    */
-  async run(
-    name: string,
-    body: object | Uint8Array<ArrayBuffer>,
-    limitMs: number,
-  ): Promise<unknown> {
+  async run(name: string, body: Body, limitMs: number): Promise<unknown> {
     const deadline = performance.now() + limitMs;
     const key = randomUUID();
     const { operation } = (await this.#request("POST", `/${name}`, body, key)) as {
@@ -116,66 +119,46 @@ export class BridgeClient {
 
   /** Requests the bridge to end; does not wait for it, and ignores that it may already have ended. */
   async shutDown(): Promise<void> {
-    await this.#send("POST", "/shutdown", undefined, undefined).catch(() => undefined);
+    const call = { path: "/shutdown", method: "POST", once: true, signal: this.#lost };
+    await this.#client.json(call).catch(() => undefined);
   }
 
-  #request(
-    method: string,
-    path: string,
-    body?: object | Uint8Array<ArrayBuffer>,
-    key?: string,
-  ): Promise<unknown> {
-    const waitMs = (error: unknown, failed: number): number | null => {
-      if (AgentTrainerError.isInstance(error)) return null;
-      if (failed === maxTries) throw unreachable(this.#address.url, error);
-      return backOffMs(failed, { firstMs: retryMs });
-    };
-    return retry(() => this.#send(method, path, body, key), { waitMs, signal: this.#lost });
+  #request(method: string, path: string, body?: Body, key?: string): Promise<unknown> {
+    const headers = defined({ "idempotency-key": key });
+    return this.#client.json({ path, method, body, headers, signal: this.#lost });
   }
+}
 
-  async #send(
-    method: string,
-    path: string,
-    body?: object | Uint8Array<ArrayBuffer>,
-    key?: string,
-  ): Promise<unknown> {
-    const isBytes = body instanceof Uint8Array;
-    const response = await fetchSameOrigin(this.#address.url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.#address.token}`,
-        ...(body === undefined
-          ? {}
-          : { "content-type": isBytes ? "application/octet-stream" : "application/json" }),
-        ...defined({ "idempotency-key": key }),
-      },
-      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
-      signal: withTimeout(this.#lost, responseMs),
+/** The bridge's own errors are JSON. */
+function wireErrorOf({ kind, text, status }: HttpFault): WireError | null {
+  if (kind !== "status") return null;
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: WireError };
+    return error ?? { kind: "engine", message: `HTTP ${status}` };
+  } catch {
+    return null;
+  }
+}
+
+/** Whether it may not have got the request, or its response was lost. */
+const isUnheard = (fault: HttpFault): boolean =>
+  wireErrorOf(fault) === null && fault.kind !== "too-large";
+
+function faultError(url: string, fault: HttpFault, { path }: HttpCall): AgentTrainerError {
+  const error = wireErrorOf(fault);
+  if (error !== null) return toError(path.slice(1), error);
+  if (fault.kind === "too-large") {
+    return new VerlError({
+      reason: "engine",
+      message: `The bridge's response to ${path} is larger than ${maxResponseBytes / 2 ** 20} MiB.`,
+      fields: { url, path },
     });
-    const text = await readLimited(response, maxResponseBytes, () =>
-      tooLarge(this.#address.url, path),
-    );
-    const reply = JSON.parse(text) as { error?: WireError };
-    if (response.ok) return reply;
-    const error = reply.error ?? { kind: "engine", message: `HTTP ${response.status}` };
-    throw toError(path.slice(1), error);
   }
-}
-
-function tooLarge(url: string, path: string): VerlError {
-  return new VerlError({
-    reason: "engine",
-    message: `The bridge's response to ${path} is larger than ${maxResponseBytes / 2 ** 20} MiB.`,
-    fields: { url, path },
-  });
-}
-
-function unreachable(url: string, cause: unknown): VerlError {
   return new VerlError({
     reason: "lost",
     message: `The bridge at ${url} does not respond.`,
     hint: "See whether it runs and can be reached from here, then resume from the last checkpoint.",
-    cause,
+    cause: fault,
     fields: { url },
   });
 }

@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type PlainResponse, sendPlain } from "./plain-request.ts";
+import type { HttpFault } from "../../http/http-fault.ts";
+import { JsonClient, type HttpCall } from "../../http/json-client.ts";
+import { plainFetch } from "./plain-fetch.ts";
 import { VerlError } from "./verl-error.ts";
 
 export type JobStatus = "PENDING" | "RUNNING" | "STOPPED" | "SUCCEEDED" | "FAILED";
@@ -16,7 +18,9 @@ export interface JobRequest {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const requestMs = 60_000;
+const timeoutMs = 60_000;
+/** Everything that a job has logged; V8 has no text of 512 MiB. */
+const maxBytes = 500 * 2 ** 20;
 
 /** Finds the token as Ray's own tools do. */
 function findToken(env: NodeJS.ProcessEnv): string | undefined {
@@ -33,15 +37,16 @@ function findToken(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 export class RayJobs {
-  readonly #dashboard: string;
-  readonly #token: string | undefined;
+  readonly #client: JsonClient;
 
   /**
    * @param token of a cluster with token authentication. @default RAY_AUTH_TOKEN, or ~/.ray/auth_token
    */
   constructor(dashboard: string, token: string | undefined = findToken(process.env)) {
-    this.#dashboard = dashboard.replace(/\/+$/u, "");
-    this.#token = token;
+    const baseUrl = dashboard.replace(/\/+$/u, "");
+    const toError = (fault: HttpFault, call: HttpCall): Error => jobError(baseUrl, fault, call);
+    const limits = { timeoutMs, maxBytes };
+    this.#client = new JsonClient({ baseUrl, key: token, ...limits, fetch: plainFetch, toError });
   }
 
   /** Ray's version. @throws VerlError when there is no dashboard. */
@@ -56,8 +61,10 @@ export class RayJobs {
   /** Uploads an archive unless the cluster has it; resolves with its address. */
   async upload(name: string, data: Uint8Array): Promise<string> {
     const path = `/api/packages/gcs/${name}`;
-    const known = await this.#send("GET", path);
-    if (!isOk(known.status)) this.#check("PUT", path, await this.#send("PUT", path, data));
+    const known = await this.#client.request({ path, accept: () => true }, ({ status }) => status);
+    if (known > 299) {
+      await this.#client.request({ path, method: "PUT", body: data }, () => undefined);
+    }
     return `gcs://${name}`;
   }
 
@@ -84,47 +91,30 @@ export class RayJobs {
     await this.#json("POST", `/api/jobs/${id}/stop`);
   }
 
-  async #send(method: string, path: string, body?: object): Promise<PlainResponse> {
-    const isBytes = body instanceof Uint8Array;
-    try {
-      return await sendPlain(this.#dashboard + path, {
-        method,
-        headers: {
-          ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
-          ...(body === undefined
-            ? {}
-            : { "content-type": isBytes ? "application/octet-stream" : "application/json" }),
-        },
-        ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
-        limitMs: requestMs,
-      });
-    } catch (error) {
-      throw new VerlError({
-        reason: "job",
-        message: `Ray's dashboard at ${this.#dashboard} does not respond.`,
-        hint: "Set verl.url to the dashboard's address (port 8265 of the head), or forward the port here.",
-        cause: error,
-        fields: { dashboard: this.#dashboard },
-      });
-    }
-  }
-
-  #check(method: string, path: string, { status, text: whole }: PlainResponse): string {
-    if (isOk(status)) return whole;
-    const text = whole.trim().slice(-2_000);
-    throw new VerlError({
-      reason: "job",
-      message: `Ray responded to ${method} ${path} with ${status}: ${text.split("\n").at(-1) ?? ""}`,
-      ...(status === 401 || status === 403
-        ? { hint: "Set RAY_AUTH_TOKEN to the cluster's token." }
-        : {}),
-      fields: { status, text },
-    });
-  }
-
   async #json<T>(method: string, path: string, body?: object): Promise<T> {
-    return JSON.parse(this.#check(method, path, await this.#send(method, path, body))) as T;
+    return (await this.#client.json({ method, path, body })) as T;
   }
 }
 
-const isOk = (status: number): boolean => status >= 200 && status < 300;
+function jobError(dashboard: string, fault: HttpFault, { method = "GET", path }: HttpCall): Error {
+  const { kind, status, message } = fault;
+  const isAway = kind === "unreachable" || kind === "late";
+  if (kind !== "status") {
+    return new VerlError({
+      reason: "job",
+      message: `Ray's dashboard at ${dashboard} ${isAway ? "does not respond" : message}.`,
+      hint: "Set verl.url to the dashboard's address (port 8265 of the head), or forward the port here.",
+      cause: fault,
+      fields: { dashboard },
+    });
+  }
+  const text = fault.text.trim().slice(-2_000);
+  return new VerlError({
+    reason: "job",
+    message: `Ray responded to ${method} ${path} with ${status}: ${text.split("\n").at(-1) ?? ""}`,
+    ...(status === 401 || status === 403
+      ? { hint: "Set RAY_AUTH_TOKEN to the cluster's token." }
+      : {}),
+    fields: { status, text },
+  });
+}

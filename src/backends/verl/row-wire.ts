@@ -1,8 +1,10 @@
 /**
  * Rows in the bridge's format: a header in JSON, then the columns of all rows without padding, all
- * little-endian. The other side is `python/agent_trainer_bridge/wire.py`.
+ * little-endian; and the loss. The other side is `wire.py` and `loss.py` in `python/agent_trainer_bridge/`.
  */
 import type { TrainingRow } from "../../core/loss/training-row.ts";
+import type { LossSpec } from "../../core/loss/loss.ts";
+import { defined } from "../../util/defined.ts";
 
 type Write = (at: number, value: number) => void;
 
@@ -68,4 +70,22 @@ export function encodeRows(
     4,
   );
   return body;
+}
+
+/** Omitted fields have the bridge's defaults, which are those of `LossSpec`. */
+export function encodeLoss(loss: LossSpec): Readonly<Record<string, unknown>> {
+  const { dualClip, droBeta, sapoTauPositive, sapoTauNegative, kl, entropyCoef } = loss;
+  return {
+    name: loss.name,
+    eps_clip: loss.epsClip,
+    eps_clip_high: loss.epsClipHigh,
+    dual_clip: dualClip ?? null,
+    ...defined({
+      dro_beta: droBeta,
+      sapo_tau_positive: sapoTauPositive,
+      sapo_tau_negative: sapoTauNegative,
+    }),
+    ...(kl ? { kl_coef: kl.coef, kl_estimator: kl.estimator } : {}),
+    ...defined({ entropy_coef: entropyCoef }),
+  };
 }

@@ -4,7 +4,7 @@ import { nearestName } from "../../util/nearest-name.ts";
 import { defined } from "../../util/defined.ts";
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
 import { shortKeys } from "../compat/keys/rllm-keys.ts";
-import { type ConfigField, notOfType } from "../fields.ts";
+import { type ConfigField, notOfType, typeFields } from "../fields.ts";
 import { retiredOptions } from "../retired-options.ts";
 import type { SchemaIssue } from "../schema.ts";
 
@@ -31,7 +31,7 @@ const initials = (name: string): string => name.replaceAll(/([a-z])[a-z0-9]*_?/g
 /** The known key that an unknown one was probably intended to be; a short name leads to its option. */
 export function nearestKey(key: string, known: readonly string[]): string | undefined {
   const short = new Map(shortKeys.map(({ from, to }) => [from, String(to)]));
-  const nearest = nearestOf(key, [...known, ...short.keys()]);
+  const nearest = nearestOf(key, [...known, ...typeFields().keys(), ...short.keys()]);
   return nearest === undefined ? undefined : (short.get(nearest) ?? nearest);
 }
 

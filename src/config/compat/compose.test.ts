@@ -104,8 +104,8 @@ describe("defaults", () => {
     [{ "run.yaml": "defaults: [base]\n", "base.yaml": "defaults: [run]\n" }, /form a cycle/u],
     [{ "run.yaml": "defaults: base\n" }, /is not valid: "base"/u],
     [{ "run.yaml": "defaults: [{a: b, c: d}]\n" }, /defaults that is not valid/u],
-    [{ "run.yaml": "defaults: [{optional a: b}]\n" }, /is not valid: {"optional a":"b"}/u],
-    [{ "run.yaml": "defaults: [{override a: b}]\n" }, /is not valid: {"override a":"b"}/u],
+    [{ "run.yaml": "defaults: [{optional a: b}]\n" }, /is not valid: \{"optional a":"b"\}/u],
+    [{ "run.yaml": "defaults: [{override a: b}]\n" }, /is not valid: \{"override a":"b"\}/u],
     [{ "run.yaml": "defaults: [base]\n", "base.yaml": "- 1\n" }, /must hold a map/u],
   ])("refuses %j", (contents, message) => {
     expect(() => loadConfig({ file: files(contents as Record<string, string>) })).toThrow(message);

@@ -88,9 +88,7 @@ describe("a file of rLLM", () => {
     expect(config.model).toMatchObject({ name: "Qwen/Qwen3-0.6B", loraRank: 32 });
     expect(config.training).toMatchObject({
       learningRate: 2e-5,
-      lrSchedule: "linear",
-      warmupSteps: 0,
-      warmupStepsRatio: 0.1,
+      lrSchedule: { type: "linear", warmup: 0.1, minRatio: 0 },
     });
     expect(config.workflow).toMatchObject({
       nParallelTasks: 256,
@@ -138,7 +136,11 @@ describe("verl's names", () => {
       entropyCoef: 0.001,
       aggregation: { type: "seq-mean-token-mean" },
     });
-    expect(training).toMatchObject({ learningRate: 1e-6, warmupSteps: 0, weightDecay: 0.1 });
+    expect(training).toMatchObject({
+      learningRate: 1e-6,
+      lrSchedule: { type: "constant", warmup: 0 },
+      weightDecay: 0.1,
+    });
     expect(rollout).toMatchObject({
       n: 5,
       train: { topK: 0, maxTokens: 77 },

@@ -106,8 +106,9 @@ function comment(text: string, indent: string): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */\n`;
 }
 
-function docOf({ description, allowed, default: value }: ConfigField): string {
-  const lines = [description, `Allowed: ${allowed}.`];
+/** @param node its own description does not say which types have it. */
+function docOf({ description, allowed, default: value }: ConfigField, node: Tree = {}): string {
+  const lines = [String(node["description"] ?? description), `Allowed: ${allowed}.`];
   if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
   return lines.join("\n");
 }
@@ -123,7 +124,8 @@ function membersOf(properties: Tree, path: string, indent: string): string {
         return `${comment(docOf(type), indent)}${name}${variantsOf(node, dotted, indent)};\n`;
       }
       const field = fields.get(dotted);
-      if (field !== undefined) return `${comment(docOf(field), indent)}${name}${typeOf(node)};\n`;
+      if (field !== undefined)
+        return `${comment(docOf(field, node), indent)}${name}${typeOf(node)};\n`;
       const inner = membersOf(node["properties"] as Tree, `${dotted}.`, `${indent}  `);
       const { description } = node;
       const head = typeof description === "string" ? comment(description, indent) : "";

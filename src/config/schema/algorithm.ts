@@ -273,7 +273,10 @@ export const algorithmOptions: Section<"algorithm"> = z
       .describe(
         "Termination reasons whose rollouts are excluded from training, and from the baseline of their group; rLLM's compact filtering excludes all but env_done and unknown by default. max_turns_exceeded is reported with a TerminationEvent where a function has no such limit; other failures than error, which is the agent's, are always excluded.",
       )
-      .meta({ allowed: `a list of ${excludableReasons.join(", ")}` }),
+      .meta({
+        allowed: `a list of ${excludableReasons.join(", ")}`,
+        exampleValues: [["error"]],
+      }),
     rollout_correction: rolloutCorrection,
   })
   .prefault({});

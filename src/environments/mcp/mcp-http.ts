@@ -1,7 +1,8 @@
 /** The official HTTP transport, with what it lacks: a limit of size, and an error where a stream ends early. */
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { fetchSameOrigin } from "../../http/fetch-same-origin.ts";
-import { tooLarge } from "../http.ts";
+import { sizeFault } from "../../http/http-fault.ts";
+import { toEnvironmentError } from "../http.ts";
 
 /** Of one response; of a stream all messages together. */
 const maxBytes = 64 * 2 ** 20;
@@ -14,7 +15,7 @@ export async function fetchLimited(url: string | URL, init?: RequestInit): Promi
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       size += piece.byteLength;
-      if (size > maxBytes) throw tooLarge(String(url), maxBytes);
+      if (size > maxBytes) throw toEnvironmentError(String(url), sizeFault(maxBytes));
       controller.enqueue(piece);
     },
   });

@@ -1,8 +1,9 @@
 /** A WebSocket to an OpenEnv server: one message in flight, each with a limit of time and size. */
 import { WebSocket } from "ws";
 import { raceAbort, withTimeout } from "../../util/abort.ts";
+import { parseJson } from "../../http/http-fault.ts";
 import { environmentError } from "../episode/environment-error.ts";
-import { parseJson } from "../http.ts";
+import { toEnvironmentError } from "../http.ts";
 
 /** A message of the server. */
 export interface OpenEnvMessage {
@@ -111,9 +112,16 @@ export class OpenEnvSocket {
     return environmentError(`${this.#url} sent a message out of turn.`, { isFinal: true });
   }
 
+  #parse(text: string): Partial<OpenEnvMessage> | null {
+    try {
+      return parseJson(text) as Partial<OpenEnvMessage> | null;
+    } catch (error) {
+      throw toEnvironmentError(this.#url, error);
+    }
+  }
+
   #read(text: string): OpenEnvMessage {
-    const value = parseJson(this.#url, text) as Partial<OpenEnvMessage> | null;
-    const { type, data } = value ?? {};
+    const { type, data } = this.#parse(text) ?? {};
     if (typeof type !== "string" || typeof data !== "object" || data === null) {
       throw environmentError(`${this.#url} broke its protocol: ${text.slice(0, 200)}`, {
         isFinal: true,

@@ -10,7 +10,7 @@ import type { Task } from "../../core/task.ts";
 import { delay } from "../../util/abort.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
-import { parseJson, request, requestJson, statusError, wait } from "../http.ts";
+import { requestIfThere, requestJson, wait } from "../http.ts";
 import { checkWire, orsNames, orsTaskList } from "../ors/ors-wire.ts";
 import { OpenEnvEpisode } from "./openenv-episode.ts";
 import { CapacityError, OpenEnvSocket } from "./openenv-socket.ts";
@@ -104,16 +104,16 @@ export class OpenEnvSource implements EnvironmentSource {
   /** Tasks of servers that have them; null for others. */
   async #listed(split: string, signal?: AbortSignal) {
     const list = `${this.#base}/list_environments`;
-    const response = await request({ url: list, signal });
-    if (response.status >= 400) return null;
-    const names = checkWire(orsNames, parseJson(list, response.text), list);
+    const listed = await requestIfThere({ url: list, signal }, (status) => status >= 400);
+    if (listed === null) return null;
+    const names = checkWire(orsNames, listed, list);
     const env = this.#options.env ?? names[0];
     if (env === undefined) return null;
     const url = `${this.#base}/${encodeURIComponent(env)}/tasks`;
-    const tasks = await request({ url, body: { split }, signal });
-    if ([400, 404, 405, 501].includes(tasks.status)) return null;
-    if (tasks.status >= 400) throw statusError(url, tasks);
-    const read = checkWire(orsTaskList, parseJson(url, tasks.text), url).tasks;
+    const isAbsent = (status: number): boolean => [400, 404, 405, 501].includes(status);
+    const tasks = await requestIfThere({ url, body: { split }, signal }, isAbsent);
+    if (tasks === null) return null;
+    const read = checkWire(orsTaskList, tasks, url).tasks;
     if (read.length === 0) {
       throw environmentError(`${this.name} has no tasks in the split "${split}".`, {
         isFinal: true,

@@ -6,7 +6,8 @@ import type {
   PromptMessage,
 } from "../../core/environment.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
-import { parseJson, request, requestJson, statusError } from "../http.ts";
+import { retry } from "../../util/retry.ts";
+import { request, requestIfThere, requestJson, wait } from "../http.ts";
 import { callOverStream } from "./ors-stream.ts";
 import {
   checkWire,
@@ -62,21 +63,28 @@ async function create(
   signal: AbortSignal,
 ): Promise<void> {
   const url = `${base}/create`;
-  for (let tries = 1; ; tries++) {
+  let tries = 0;
+  const attempt = async (): Promise<void> => {
+    tries += 1;
     try {
-      // oxlint-disable-next-line no-await-in-loop
-      const response = await request({ url, body, headers: { ...headers, ...secrets }, signal });
-      // Created by an earlier try whose response was lost.
-      const exists = tries > 1 && response.status === 400 && /already exists/iu.test(response.text);
-      if (response.status < 400 || exists) return;
-      throw statusError(url, response);
+      await request({ url, body, headers: { ...headers, ...secrets }, signal });
     } catch (error) {
-      signal.throwIfAborted();
-      const isFinal = AgentTrainerError.isInstance(error) && error.fields["isFinal"] === true;
-      if (isFinal || tries >= maxCreates) throw error;
+      // Created by an earlier try whose response was lost.
+      if (tries === 1 || !isThere(error)) throw error;
     }
-  }
+  };
+  await retry(attempt, {
+    signal,
+    waitMs: (error, failures) =>
+      failures >= maxCreates || fieldsOf(error)["isFinal"] === true ? null : wait(failures),
+  });
 }
+
+const fieldsOf = (error: unknown): Readonly<Record<string, unknown>> =>
+  AgentTrainerError.isInstance(error) ? error.fields : {};
+
+const isThere = (error: unknown): boolean =>
+  fieldsOf(error)["status"] === 400 && /already exists/iu.test((error as Error).message);
 
 /** An open session. */
 export class OrsEpisode implements EnvironmentEpisode {
@@ -170,10 +178,10 @@ export class OrsEpisode implements EnvironmentEpisode {
   /** null where the server is older than messages. */
   async #messages(signal: AbortSignal): Promise<PromptMessage[] | null> {
     const { url, headers } = this.endpoint("messages");
-    const response = await request({ url, headers, signal });
-    if (response.status === 404 || response.status === 405) return null;
-    if (response.status >= 400) throw statusError(url, response);
-    const messages = checkWire(orsMessages, parseJson(url, response.text), url);
+    const isAbsent = (status: number): boolean => status === 404 || status === 405;
+    const value = await requestIfThere({ url, headers, signal }, isAbsent);
+    if (value === null) return null;
+    const messages = checkWire(orsMessages, value, url);
     return messages.map(({ role, blocks }) => ({ role, content: contentOf(blocks) }));
   }
 

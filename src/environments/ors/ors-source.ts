@@ -6,7 +6,7 @@ import type { Task } from "../../core/task.ts";
 import type { Episode, EvalOutput } from "../../core/trajectory.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
-import { parseJson, request, requestJson, statusError } from "../http.ts";
+import { requestIfThere, requestJson } from "../http.ts";
 import { openOrsEpisode, type OrsEpisode, type OrsSession } from "./ors-episode.ts";
 import { callOverStream } from "./ors-stream.ts";
 import {
@@ -228,10 +228,9 @@ export class OrsSource implements EnvironmentSource {
   /** All tasks at once; null where the environment gives them by ranges only. */
   async #listed(env: string, split: string, signal?: AbortSignal) {
     const url = `${this.#base}/${env}/tasks`;
-    const response = await request({ url, body: { split }, headers: this.#headers, signal });
-    if (response.status === 400 || response.status === 404 || response.status === 405) return null;
-    if (response.status >= 400) throw statusError(url, response);
-    return checkWire(orsTaskList, parseJson(url, response.text), url).tasks;
+    const asked = { url, body: { split }, headers: this.#headers, signal };
+    const value = await requestIfThere(asked, (status) => [400, 404, 405].includes(status));
+    return value === null ? null : checkWire(orsTaskList, value, url).tasks;
   }
 }
 

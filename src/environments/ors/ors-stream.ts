@@ -1,19 +1,10 @@
 /** A call of ORS: its stream of events, and taking it up again where the connection was cut. */
-import { createParser } from "eventsource-parser";
 import { startDeadline } from "../../core/deadline.ts";
-import { delay } from "../../util/abort.ts";
+import { readEvents } from "../../http/events.ts";
+import { HttpFault, parseJson } from "../../http/http-fault.ts";
+import { retry } from "../../util/retry.ts";
 import { environmentError } from "../episode/environment-error.ts";
-import {
-  askedWaitMs,
-  connectionError,
-  mayPass,
-  parseJson,
-  readLimited,
-  send,
-  statusError,
-  tooLarge,
-  wait,
-} from "../http.ts";
+import { openStream, toEnvironmentError, wait } from "../http.ts";
 
 export interface OrsCall {
   readonly url: string;
@@ -34,13 +25,8 @@ const maxResumes = 5;
 const maxStarts = 60;
 
 /** The server did not begin the call yet, and said so. */
-class StartingError extends Error {
-  readonly waitMs: number | undefined;
-  constructor(waitMs: number | undefined) {
-    super("The server is starting.");
-    this.waitMs = waitMs;
-  }
-}
+const isStarting = (error: unknown): error is HttpFault =>
+  error instanceof HttpFault && error.headers?.get("x-backend-state") === "starting";
 
 /**
  * The JSON of the last event. The call is sent again only with the id that the server gave it, which
@@ -53,41 +39,34 @@ export async function callOverStream(call: OrsCall): Promise<unknown> {
   const deadline = startDeadline(`The call of ${url}`, timeoutMs, signal);
   let taskId: string | undefined;
   let starts = 0;
-  let resumes = 0;
-  let crash = "";
-  try {
-    for (;;) {
-      const body = taskId === undefined ? call.body : { ...call.body, task_id: taskId };
-      try {
-        const own = { ...call, body, signal: deadline.signal };
-        // oxlint-disable-next-line no-await-in-loop
-        const ending = await readStream(own, (id) => (taskId = id));
-        if (ending.failure === undefined) return ending.result;
-        crash = ending.failure;
-        break;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (deadline.hasPassed()) throw late(url, timeoutMs);
-        if (error instanceof StartingError && starts++ < maxStarts) {
-          // oxlint-disable-next-line no-await-in-loop
-          await delay(error.waitMs ?? wait(starts), deadline.signal);
-          continue;
-        }
-        const failed = connectionError(url, error);
-        if (taskId === undefined || !mayPass(failed) || ++resumes > maxResumes) throw failed;
-        // oxlint-disable-next-line no-await-in-loop
-        await delay(wait(resumes), deadline.signal);
-      }
+  const attempt = (): Promise<Ending> => {
+    const body = taskId === undefined ? call.body : { ...call.body, task_id: taskId };
+    return readStream({ ...call, body, signal: deadline.signal }, (id) => (taskId = id));
+  };
+  const waitMs = (error: unknown, failures: number): number => {
+    if (isStarting(error) && starts < maxStarts) {
+      starts += 1;
+      return error.retryAfterMs ?? wait(starts);
     }
-    throw environmentError(`The environment failed in a call of ${url}: ${crash}`, {
-      fields: { url },
-    });
+    const failed = toEnvironmentError(url, error);
+    const resumes = failures - starts;
+    if (taskId === undefined || failed.fields["isFinal"] === true || resumes > maxResumes)
+      throw failed;
+    return wait(resumes);
+  };
+  let ending: Ending;
+  try {
+    ending = await retry(attempt, { signal: deadline.signal, waitMs });
   } catch (error) {
     signal.throwIfAborted();
     throw deadline.hasPassed() ? late(url, timeoutMs) : error;
   } finally {
     deadline.dispose();
   }
+  if (ending.failure === undefined) return ending.result;
+  throw environmentError(`The environment failed in a call of ${url}: ${ending.failure}`, {
+    fields: { url },
+  });
 }
 
 const late = (url: string, timeoutMs: number): Error =>
@@ -104,46 +83,22 @@ async function readStream(call: OrsCall, onTaskId: (id: string) => void): Promis
   const { url, headers, body, idleMs, maxBytes } = call;
   const idle = startDeadline(`The stream of ${url}`, idleMs, call.signal);
   const pieces: string[] = [];
-  let end: string | undefined;
-  let failure: string | undefined;
-  const parser = createParser({
-    onEvent: ({ event, data }) => {
+  try {
+    const request = { url, body, headers: { ...headers, accept: "text/event-stream" } };
+    const response = await openStream({ ...request, signal: idle.signal });
+    const limits = { maxBytes, onBytes: () => idle.restart() };
+    for await (const { event, data } of readEvents(response, limits)) {
       if (event === "task_id") onTaskId(data);
       else if (event === "chunk") pieces.push(data);
-      else if (event === "end") end ??= data;
-      else if (event === "error") failure ??= data;
-    },
-  });
-  try {
-    const response = await send(
-      { url, headers: { ...headers, accept: "text/event-stream" }, body },
-      idle.signal,
-    );
-    if (!response.ok) {
-      const text = await readLimited(response, url, 64 * 1024);
-      if (response.headers.get("x-backend-state") === "starting") {
-        throw new StartingError(askedWaitMs(response));
-      }
-      throw statusError(url, { status: response.status, text });
-    }
-    const decoder = new TextDecoder();
-    let size = 0;
-    for await (const piece of response.body ?? []) {
-      idle.restart();
-      size += (piece as Uint8Array).byteLength;
-      if (size > maxBytes) throw tooLarge(url, maxBytes);
-      parser.feed(decoder.decode(piece as Uint8Array, { stream: true }));
       // The rest of the stream is of no interest, and may never end.
-      if (end !== undefined || failure !== undefined) break;
+      else if (event === "error") return { failure: data };
+      else if (event === "end") return { result: parseJson(pieces.join("") + data) };
     }
   } catch (error) {
-    throw idle.hasPassed() ? connectionError(url, idle.signal.reason) : error;
+    throw idle.hasPassed() ? idle.signal.reason : error;
   } finally {
     idle.dispose();
     idle.abort(undefined);
   }
-  if (failure !== undefined) return { failure };
-  if (end === undefined)
-    throw environmentError(`The stream of ${url} was cut off.`, { fields: { url } });
-  return { result: parseJson(url, pieces.join("") + end) };
+  throw environmentError(`The stream of ${url} was cut off.`, { fields: { url } });
 }

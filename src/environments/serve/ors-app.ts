@@ -1,6 +1,7 @@
 /** An environment behind the Open Reward Standard: the routes of its server. */
 import { randomUUID } from "node:crypto";
 import { Hono, type Context } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { z } from "zod";
 import type { EnvironmentResult, EnvironmentTool } from "../../core/environment.ts";
@@ -15,6 +16,8 @@ const pingMs = 10_000;
 const pieceChars = 4096;
 /** Sessions without requests for this long end. */
 const abandonedMs = 15 * 60_000;
+/** Room for the transcripts of a group that is scored. */
+const maxBodyBytes = 64 * 2 ** 20;
 const sessionHeader = "x-session-id";
 
 /** The tool through which a plain response reaches an environment without tools. */
@@ -91,6 +94,8 @@ export function createOrsApp(source: ServedSource): OrsApp {
   };
 
   const app = new Hono();
+  const onError = (c: Context): Response => c.json({ detail: "The request is too large" }, 413);
+  app.use(bodyLimit({ maxSize: maxBodyBytes, onError }));
   const fail = (c: Context, status: 400 | 404 | 422, detail: string): Response =>
     c.json({ detail }, status);
   const sessionOf = (c: Context): ServedSession | null => {

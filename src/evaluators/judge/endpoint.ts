@@ -1,8 +1,9 @@
-/** One chat completion of an OpenAI-compatible server, by plain `fetch`. */
-import { backOffMs, readRetryAfterMs } from "../../util/retry.ts";
-import { delay } from "../../util/abort.ts";
-import { readLimited } from "../../util/read-limited.ts";
+/** One chat completion of an OpenAI-compatible server. */
 import { ConfigError } from "../../core/errors.ts";
+import { HttpFault, mayPass } from "../../http/http-fault.ts";
+import { JsonClient, textOf } from "../../http/json-client.ts";
+import { backOffMs, retry } from "../../util/retry.ts";
+import { defined } from "../../util/defined.ts";
 import { evaluatorError, note } from "../scorer.ts";
 
 /**
@@ -35,14 +36,8 @@ const maxResponseBytes = 1_000_000;
 const firstWaitMs = 500;
 const maxWaitMs = 30_000;
 
-/** A failure after which the same call may succeed. */
-class TemporaryFailure extends Error {
-  readonly waitMs: number | undefined;
-  constructor(message: string, waitMs?: number, cause?: unknown) {
-    super(message, { cause });
-    this.waitMs = waitMs;
-  }
-}
+/** A response that is no score; the next one may be. */
+class NoScore extends Error {}
 
 /** @throws ConfigError for an endpoint that cannot be called. */
 export function checkEndpoint({ baseUrl, retries = 2, timeoutMs = 60_000 }: JudgeEndpoint): void {
@@ -73,86 +68,75 @@ export async function askJudge<T>(
   read: (text: string) => T | null,
   signal?: AbortSignal,
 ): Promise<T> {
-  const { retries = 2 } = endpoint;
-  for (let failures = 1; ; failures++) {
-    let failure: TemporaryFailure;
-    try {
-      const text = await complete(endpoint, system, user, signal);
-      const value = read(text);
-      if (value !== null) return value;
-      failure = new TemporaryFailure(
-        `the response is not a score: ${JSON.stringify(note(text))}`,
-        0,
-      );
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof TemporaryFailure)) throw error;
-      failure = error;
-    }
-    if (failures > retries) {
-      throw evaluatorError(
-        `The judge "${endpoint.model}" gave no score in ${failures} tries; last: ${failure.message}.`,
-        "Check the endpoint and the model, use a stronger one, or raise `retries`.",
-        { model: endpoint.model, tries: failures },
-        failure.cause,
-      );
-    }
-    const wait = failure.waitMs ?? backOffMs(failures, { firstMs: firstWaitMs, jitter: 0.5 });
-    await delay(Math.min(wait, maxWaitMs), signal);
-  }
+  const { model, retries = 2 } = endpoint;
+  const client = clientOf(endpoint);
+  const attempt = async (): Promise<T> => {
+    const text = await complete(client, endpoint, system, user, signal);
+    const value = read(text);
+    if (value !== null) return value;
+    throw new NoScore(`the response is not a score: ${JSON.stringify(note(text))}`);
+  };
+  return await retry(attempt, {
+    signal,
+    waitMs(error, failures) {
+      if (!(error instanceof NoScore || error instanceof HttpFault)) return null;
+      const isLong = error instanceof HttpFault && error.kind === "too-large";
+      if (error instanceof HttpFault && !isLong && !mayPass(error)) {
+        throw evaluatorError(
+          `The judge's endpoint ${sayOf(error)}`,
+          "Check baseUrl, model and apiKey.",
+          { status: error.status, model },
+        );
+      }
+      if (failures > retries) {
+        throw evaluatorError(
+          `The judge "${model}" gave no score in ${failures} tries; last: ${sayOf(error)}.`,
+          "Check the endpoint and the model, use a stronger one, or raise `retries`.",
+          { model, tries: failures },
+          error.cause,
+        );
+      }
+      if (isLong || error instanceof NoScore) return 0;
+      const wait = error.retryAfterMs ?? backOffMs(failures, { firstMs: firstWaitMs, jitter: 0.5 });
+      return Math.min(wait, maxWaitMs);
+    },
+  });
+}
+
+/** What went wrong, in few words. */
+function sayOf(error: NoScore | HttpFault): string {
+  if (error instanceof NoScore) return error.message;
+  const { kind, status, message, text } = error;
+  if (kind === "status") return `responded with status ${status}: ${note(text)}`;
+  if (kind === "redirect") return message;
+  return kind === "too-large"
+    ? "the response is longer than 1 MB"
+    : `the call failed: the endpoint ${message}`;
+}
+
+function clientOf({ baseUrl, apiKey, timeoutMs = 60_000, fetch }: JudgeEndpoint): JsonClient {
+  return new JsonClient({
+    baseUrl: baseUrl.replace(/\/$/u, ""),
+    key: apiKey,
+    timeoutMs,
+    maxBytes: maxResponseBytes,
+    ...defined({ fetch }),
+  });
 }
 
 async function complete(
-  endpoint: JudgeEndpoint,
+  client: JsonClient,
+  { model, body: options }: JudgeEndpoint,
   system: string,
   user: string,
-  stop?: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<string> {
-  const { baseUrl, model, apiKey, body, timeoutMs = 60_000 } = endpoint;
-  const send = endpoint.fetch ?? fetch;
-  let status: number;
-  let headers: Headers;
-  let text: string;
-  try {
-    const response = await send(`${baseUrl.replace(/\/$/u, "")}/chat/completions`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({
-        ...body,
-        model,
-        messages: [
-          { role: "system", content: system },
-          { role: "user", content: user },
-        ],
-      }),
-      redirect: "error",
-      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(stop ? [stop] : [])]),
-    });
-    ({ status, headers } = response);
-    text = await readLimited(
-      response,
-      maxResponseBytes,
-      () => new TemporaryFailure("the response is longer than 1 MB", 0),
-    );
-  } catch (error) {
-    if (error instanceof TemporaryFailure) throw error;
-    throw new TemporaryFailure(`the call failed: ${(error as Error).message}`, undefined, error);
-  }
-  if (status === 408 || status === 429 || status >= 500) {
-    const wait = readRetryAfterMs(headers.get("retry-after"));
-    throw new TemporaryFailure(`status ${status}: ${note(text)}`, wait);
-  }
-  if (status !== 200) {
-    throw evaluatorError(
-      `The judge's endpoint responded with status ${status}: ${note(text)}`,
-      "Check baseUrl, model and apiKey.",
-      { status, model },
-    );
-  }
-  return contentOf(text);
+  const messages = [
+    { role: "system", content: system },
+    { role: "user", content: user },
+  ];
+  const body = { ...options, model, messages };
+  return contentOf(await client.request({ path: "/chat/completions", body, signal }, textOf));
 }
 
 function contentOf(body: string): string {
@@ -163,5 +147,5 @@ function contentOf(body: string): string {
   } catch {
     // Reported below, as any other body without a message.
   }
-  throw new TemporaryFailure(`the response is no chat completion: ${note(body)}`, 0);
+  throw new NoScore(`the response is no chat completion: ${note(body)}`);
 }

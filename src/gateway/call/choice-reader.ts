@@ -1,8 +1,7 @@
 /** One choice of one call while it is sampled: stop strings, and deltas when the client streams. */
 import type { Renderer, Sample, StopReason, WeightChange } from "../../core/policy.ts";
 import { DeltaReader, type TextDelta } from "./delta-reader.ts";
-import { findStop, firstStop, maxStopLength } from "./stop-strings.ts";
-import { TextReader } from "./text-reader.ts";
+import { findStop, firstStop, maxStopLength, TextReader } from "./text-reader.ts";
 
 export interface ChoiceReaderOptions {
   readonly renderer: Renderer;

@@ -5,8 +5,7 @@
 import type { ChatMessage } from "../../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../../core/policy.ts";
 import { messageText } from "../../core/message-text.ts";
-import { findStop, partialStopLength } from "./stop-strings.ts";
-import type { TextReader } from "./text-reader.ts";
+import { findStop, partialStopLength, type TextReader } from "./text-reader.ts";
 
 /** Newly certain text of one choice. */
 export interface TextDelta {

@@ -1,15 +1,13 @@
 /** The prompt of a call, in tokens, and what is sampled for it. */
-import { ContextOverflowError } from "../../core/errors.ts";
+import { AgentTrainerError, ContextOverflowError } from "../../core/errors.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
 import { hasPrefix } from "../../util/token-prefix.ts";
 import { badRequest } from "../http/api-error.ts";
-import { chainMessages, type MessageChain } from "../session/conversation.ts";
-import { promptKey } from "../session/prompt-key.ts";
+import { chainMessages, type MessageChain, promptKey } from "../session/conversation.ts";
 import type { CallRequest } from "./call-request.ts";
 import { logitRules, readOutputForm, type OutputForm } from "./output-form.ts";
-import { checkPrompt, type PromptLimit } from "./prompt-limit.ts";
 import { planCall, type CallPlan, type SessionCall } from "./plan-call.ts";
 
 export interface RenderedPrompt {
@@ -22,6 +20,14 @@ export interface PreparedCall extends CallPlan, RenderedPrompt {
   /** What the response is to look like; null for anything. @default null */
   readonly form?: OutputForm | null;
   readonly chain: MessageChain;
+}
+
+/** A limit below the context window: prompts of more tokens are refused as too long, however they were given. */
+export interface PromptLimit {
+  /** Most tokens of a prompt, at least 1. */
+  readonly tokens: number;
+  /** Name of the option that says so, for the message. */
+  readonly option: string;
 }
 
 /** What prompts are made for. */
@@ -135,4 +141,15 @@ export async function prepareCall(
   const rules = policy.rules === true ? logitRules(request, form, renderer) : undefined;
   const all = { ...sampling, maxTokens, stopTokenIds, ...defined({ rules }) };
   return { ...prompt, chain, sampleKey, sampling: all, form };
+}
+
+/** @throws AgentTrainerError (`CONTEXT_OVERFLOW`) */
+function checkPrompt(promptTokens: number, { tokens: most, option }: PromptLimit): void {
+  if (promptTokens <= most) return;
+  throw new AgentTrainerError({
+    code: "CONTEXT_OVERFLOW",
+    message: `The prompt has ${promptTokens} tokens, but ${option} allows ${most}.`,
+    hint: `Shorten the conversation, or raise ${option}.`,
+    fields: { promptTokens, option, most },
+  });
 }

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { findStop, partialStopLength } from "./stop-strings.ts";
-import { TextReader } from "./text-reader.ts";
+import { findStop, partialStopLength, TextReader } from "./text-reader.ts";
 
 const decoder = new TextDecoder();
 const bytes = { decode: (tokens: Int32Array) => decoder.decode(Uint8Array.from(tokens)) };

@@ -64,72 +64,45 @@ export function nestedTooDeeply(cause?: unknown): ApiError {
   });
 }
 
+export const methodNotAllowed = ({ method }: Request, allowed: string): ApiError =>
+  new ApiError({
+    status: 405,
+    message: `Method ${method} is not allowed here: use ${allowed}.`,
+    reason: "method_not_allowed",
+  });
+
+type Shown = Omit<ApiErrorDetails, "message" | "cause"> & { readonly message?: string };
+
+/** How clients see errors of this package; others are none of their business. */
+const shown: Partial<Record<ErrorCode, Shown>> = {
+  CONTEXT_OVERFLOW: { status: 400, reason: "context_length_exceeded", param: "messages" },
+  // The same prompt would fail again.
+  NUMERICS: { status: 500, reason: "model_diverged", retry: false },
+  TIMEOUT: { status: 504, reason: "timeout", retry: false },
+  STORE_FAILED: {
+    status: 503,
+    message: "The call could not be recorded, so its response is withheld.",
+    reason: "store_failed",
+    retryAfterS: 1,
+  },
+  // Its client has tried again for as long as that makes sense.
+  TINKER_FAILED: { status: 502, reason: "upstream_failed", retry: false },
+  FIREWORKS_FAILED: { status: 502, reason: "upstream_failed", retry: false },
+  ABORTED: { status: 503, reason: "aborted", retry: false },
+};
+
 /** What a client receives for any failure; what is not meant for it becomes a plain 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (AgentTrainerError.isInstance(error)) {
-    const { message, code } = error;
-    if (code === "CONTEXT_OVERFLOW") {
-      return new ApiError({
-        status: 400,
-        message,
-        reason: "context_length_exceeded",
-        param: "messages",
-        code,
-        cause: error,
-      });
-    }
+    const { message, code, fields } = error;
     if (code === "REQUEST_INVALID") {
-      const { param } = error.fields;
+      const { param } = fields;
       const at = typeof param === "string" ? { param } : {};
       return new ApiError({ status: 400, message, ...at, cause: error });
     }
-    // The same prompt would fail again.
-    if (code === "NUMERICS") {
-      const reason = "model_diverged";
-      return new ApiError({ status: 500, message, reason, retry: false, code, cause: error });
-    }
-    if (code === "TIMEOUT") {
-      return new ApiError({
-        status: 504,
-        message,
-        reason: "timeout",
-        retry: false,
-        code,
-        cause: error,
-      });
-    }
-    if (code === "STORE_FAILED") {
-      return new ApiError({
-        status: 503,
-        message: "The call could not be recorded, so its response is withheld.",
-        reason: "store_failed",
-        retryAfterS: 1,
-        code,
-        cause: error,
-      });
-    }
-    // Its client has tried again for as long as that makes sense.
-    if (code === "TINKER_FAILED" || code === "FIREWORKS_FAILED") {
-      return new ApiError({
-        status: 502,
-        message,
-        reason: "upstream_failed",
-        retry: false,
-        code,
-        cause: error,
-      });
-    }
-    if (code === "ABORTED") {
-      return new ApiError({
-        status: 503,
-        message,
-        reason: "aborted",
-        retry: false,
-        code,
-        cause: error,
-      });
-    }
+    const details = shown[code];
+    if (details !== undefined) return new ApiError({ message, code, cause: error, ...details });
   }
   // Only what a client sent goes down so far: JSON in the arguments of a tool call, for one.
   if (error instanceof RangeError && /call stack/i.test(error.message)) {

@@ -2,8 +2,8 @@
  * Bytes of request bodies that are in memory at the same time: each becomes text, values and tokens, and
  * some dozens of large ones would end the process. Others wait until there is room.
  */
-import { listenToAbort } from "../../util/abort.ts";
 import { getHeapStatistics } from "node:v8";
+import { ByteBudget } from "../../http/bodies.ts";
 import { ApiError } from "./api-error.ts";
 
 export interface BodyBudgetLimits {
@@ -36,11 +36,6 @@ export function counterOf(request: Request): (bytes: number) => void {
   return counters.get(request) ?? (() => undefined);
 }
 
-interface Waiting {
-  readonly bytes: number;
-  readonly start: () => void;
-}
-
 const retryAfterS = 1;
 
 function full(bytes: number, limit: number): ApiError {
@@ -55,16 +50,16 @@ function full(bytes: number, limit: number): ApiError {
 export class BodyBudget {
   readonly #limits: BodyBudgetLimits;
   readonly #bySession = new Map<string, number>();
-  #held = 0;
-  #waiting: Waiting[] = [];
+  readonly #all: ByteBudget;
 
   constructor(limits: BodyBudgetLimits) {
     this.#limits = limits;
+    this.#all = new ByteBudget(limits.maxBytesInFlight);
   }
 
   /** Bytes that are counted now. */
   get held(): number {
-    return this.#held;
+    return this.#all.held;
   }
 
   /**
@@ -72,18 +67,19 @@ export class BodyBudget {
    * @throws ApiError 429 for a session that holds too much, 503 when there is no room in time.
    */
   async admit(session: string, request: Request): Promise<BodyLease> {
-    const { maxBodyBytes } = this.#limits;
+    const { maxBodyBytes, maxBytesInFlight, bodyTimeoutMs } = this.#limits;
     const declared = request.headers.get("content-length");
     const isPacked = request.headers.has("content-encoding");
     // What is too large is refused without being read; what is packed may become as large as allowed.
     const size = isPacked ? maxBodyBytes : Number(declared ?? 0);
     const bytes = Number.isFinite(size) && size <= maxBodyBytes ? size : 0;
     this.#takeOfSession(session, bytes);
-    try {
-      if (bytes > 0) await this.#takeOfAll(bytes, request.signal);
-    } catch (error) {
-      this.#giveBack(session, bytes, 0);
-      throw error;
+    // Half of it is before the server's own limit for the whole request.
+    const hasRoom =
+      bytes === 0 || (await this.#all.takeLater(bytes, bodyTimeoutMs / 2, request.signal));
+    if (!hasRoom) {
+      this.#giveBackOfSession(session, bytes);
+      throw full(bytes, maxBytesInFlight);
     }
     return this.#lease(session, bytes, declared === null && !isPacked ? request : null);
   }
@@ -93,16 +89,17 @@ export class BodyBudget {
     let open = 1;
     const end = (): void => {
       open -= 1;
-      if (open === 0) this.#giveBack(session, held, held);
+      if (open > 0) return;
+      this.#giveBackOfSession(session, held);
+      this.#all.give(held);
     };
     const count = (bytes: number): void => {
       this.#takeOfSession(session, bytes);
       // Not to wait with half a body: all who do so would wait for each other.
-      if (!this.#hasRoom(bytes)) {
-        this.#giveBack(session, bytes, 0);
+      if (!this.#all.take(bytes)) {
+        this.#giveBackOfSession(session, bytes);
         throw full(bytes, this.#limits.maxBytesInFlight);
       }
-      this.#held += bytes;
       held += bytes;
     };
     if (uncounted !== null) counters.set(uncounted, count);
@@ -129,54 +126,9 @@ export class BodyBudget {
     if (bytes > 0) this.#bySession.set(session, held + bytes);
   }
 
-  /** One request always has room. */
-  #hasRoom(bytes: number): boolean {
-    return this.#held === 0 || this.#held + bytes <= this.#limits.maxBytesInFlight;
-  }
-
-  #takeOfAll(bytes: number, signal: AbortSignal): Promise<void> {
-    if (this.#waiting.length === 0 && this.#hasRoom(bytes)) {
-      this.#held += bytes;
-      return Promise.resolve();
-    }
-    return new Promise((resolve, reject) => {
-      const stop = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", giveUp);
-      };
-      const start = (): void => {
-        stop();
-        resolve();
-      };
-      const waiting = { bytes, start };
-      const giveUp = (): void => {
-        stop();
-        this.#waiting = this.#waiting.filter((other) => other !== waiting);
-        reject(full(bytes, this.#limits.maxBytesInFlight));
-        this.#startWaiting();
-      };
-      // Before the server's own limit for the whole request.
-      const timer = setTimeout(giveUp, this.#limits.bodyTimeoutMs / 2);
-      listenToAbort(signal, giveUp);
-      this.#waiting.push(waiting);
-    });
-  }
-
-  #giveBack(session: string, ofSession: number, ofAll: number): void {
-    const left = (this.#bySession.get(session) ?? 0) - ofSession;
+  #giveBackOfSession(session: string, bytes: number): void {
+    const left = (this.#bySession.get(session) ?? 0) - bytes;
     if (left > 0) this.#bySession.set(session, left);
     else this.#bySession.delete(session);
-    this.#held -= ofAll;
-    this.#startWaiting();
-  }
-
-  /** In the order in which they came. */
-  #startWaiting(): void {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (!this.#hasRoom(first.bytes)) return;
-      this.#waiting.shift();
-      this.#held += first.bytes;
-      first.start();
-    }
   }
 }

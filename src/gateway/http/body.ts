@@ -1,9 +1,53 @@
-/** Request bodies: JSON objects of bounded size, read in bounded time. */
+/**
+ * Request bodies: JSON objects of bounded size, read in bounded time. Compressed ones are read back within the
+ * bound: a small body may expand to a large one.
+ */
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { readBytes } from "../../http/bodies.ts";
 import { ApiError, badRequest } from "./api-error.ts";
 import { counterOf } from "./body-budget.ts";
-import { bodyEncoding, decompress } from "./content-encoding.ts";
-import { isJsonObject, type JsonFields } from "./json-fields.ts";
-import { checkStructure } from "./json-structure.ts";
+import { checkStructure, isJsonObject, type JsonFields } from "./json-fields.ts";
+
+type Decompress = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const encodings: Readonly<Record<string, Decompress>> = {
+  br: promisify(brotliDecompress),
+  deflate: promisify(inflate),
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+};
+
+/** The encoding of a request's body; null for none. @throws ApiError 415 for one that is not known. */
+function bodyEncoding(headers: Headers): string | null {
+  const encoding = (headers.get("content-encoding") ?? "").trim().toLowerCase();
+  if (encoding === "" || encoding === "identity") return null;
+  if (Object.hasOwn(encodings, encoding)) return encoding;
+  throw new ApiError({
+    status: 415,
+    message: `The request body has the content-encoding ${JSON.stringify(encoding)}. Known are gzip, deflate and br, one at a time.`,
+    reason: "unsupported_content_encoding",
+  });
+}
+
+/** `onTooLarge` makes the error of a body beyond `limit` bytes. @throws that, or ApiError 400 */
+async function decompress(
+  body: Uint8Array,
+  encoding: string,
+  limit: number,
+  onTooLarge: () => ApiError,
+): Promise<Buffer> {
+  try {
+    return await (encodings[encoding] as Decompress)(body, { maxOutputLength: limit });
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw onTooLarge();
+    throw badRequest(
+      undefined,
+      `The request body is not ${encoding}, as its content-encoding says.`,
+      "invalid_content_encoding",
+    );
+  }
+}
 
 function tooLarge(limit: number): ApiError {
   return new ApiError({
@@ -13,30 +57,11 @@ function tooLarge(limit: number): ApiError {
   });
 }
 
-async function readStream(
-  body: ReadableStream<Uint8Array>,
-  limit: number,
-  count: (bytes: number) => void,
-): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks);
-    size += value.byteLength;
-    if (size > limit) {
-      await reader.cancel();
-      throw tooLarge(limit);
-    }
-    try {
-      count(value.byteLength);
-    } catch (error) {
-      await reader.cancel();
-      throw error;
-    }
-    chunks.push(value);
-  }
+async function readStream({ body }: Request, limit: number, count: (bytes: number) => void) {
+  if (body === null) return Buffer.alloc(0);
+  const { bytes, isTooLarge } = await readBytes(body, { maxBytes: limit, count });
+  if (isTooLarge) throw tooLarge(limit);
+  return bytes;
 }
 
 /** Limits of a body. */
@@ -52,8 +77,7 @@ async function readText(request: Request, limit: number): Promise<string> {
   if (encoding !== null) return readCompressed(request, encoding, limit);
   const declared = request.headers.get("content-length");
   if (declared === null) {
-    if (!request.body) return "";
-    return (await readStream(request.body, limit, counterOf(request))).toString("utf8");
+    return (await readStream(request, limit, counterOf(request))).toString("utf8");
   }
   if (Number(declared) > limit) throw tooLarge(limit);
   // A socket holds the client to its content-length, so the whole body can be read at once.
@@ -65,8 +89,7 @@ async function readText(request: Request, limit: number): Promise<string> {
 async function readCompressed(request: Request, encoding: string, limit: number): Promise<string> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
-  const count = counterOf(request);
-  const packed = request.body ? await readStream(request.body, limit, count) : Buffer.alloc(0);
+  const packed = await readStream(request, limit, counterOf(request));
   return (await decompress(packed, encoding, limit, () => tooLarge(limit))).toString("utf8");
 }
 

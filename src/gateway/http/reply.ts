@@ -108,3 +108,18 @@ export function toResponse(reply: Reply): Response {
   if (reply instanceof EventStream) return reply.toResponse();
   return new Response(reply.text, { headers: { ...jsonHeaders, ...reply.headers } });
 }
+
+/** Tells a client what it asked for that sampling did not enforce. */
+const header = "x-agent-trainer-unenforced";
+const longest = 1000;
+
+/** Header values are ASCII without control characters; schemas may have any names. */
+const toAscii = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/gu, (letter) => `\\u{${letter.codePointAt(0)!.toString(16)}}`);
+
+/** No header where everything is enforced. */
+export function unenforcedHeaders(unenforced: readonly string[]): MoreHeaders {
+  if (unenforced.length === 0) return {};
+  const text = toAscii(unenforced.join("; "));
+  return { [header]: text.length > longest ? `${text.slice(0, longest)} ...` : text };
+}

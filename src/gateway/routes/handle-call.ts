@@ -11,11 +11,10 @@ import type { TextDelta } from "../call/delta-reader.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import { EventStream } from "../http/event-stream.ts";
 import type { SessionRoute } from "../http/path.ts";
-import { JsonReply, type MoreHeaders, type Reply } from "../http/reply.ts";
+import { JsonReply, type MoreHeaders, type Reply, unenforcedHeaders } from "../http/reply.ts";
 import type { CaptureSession } from "../session/session.ts";
 import { replyInTime } from "./early-json.ts";
 import { rememberCall, repeatResponse } from "./repeated-call.ts";
-import { unenforcedHeaders } from "./unenforced-header.ts";
 
 /** What every route of a session gets. The caller has checked that the session is the client's. */
 export interface RouteContext {

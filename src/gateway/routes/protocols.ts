@@ -3,8 +3,7 @@ import type { Reply } from "../http/reply.ts";
 import type { RouteContext } from "./handle-call.ts";
 import { handleChat } from "./chat/handle.ts";
 import { handleCompletions } from "./completions/handle.ts";
-import { handleMessages } from "./messages/handle.ts";
-import { countMessageTokens } from "./messages/count-tokens.ts";
+import { handleMessages, countMessageTokens } from "./messages/handle.ts";
 import { handleConversations } from "./responses/conversations.ts";
 import { handleResponses } from "./responses/handle.ts";
 

@@ -119,3 +119,8 @@ export class Conversation {
     for (const key of keys) addTo(this.#entries, key, entry);
   }
 }
+
+/** Identifies a prompt by its tokens. */
+export function promptKey({ buffer, byteOffset, byteLength }: Int32Array): string {
+  return hash("sha1", new Uint8Array(buffer, byteOffset, byteLength), "base64url");
+}

@@ -1,7 +1,6 @@
 /** What a session must remember of its traces after a restart, so that later calls continue them. */
 import type { Trace } from "../../core/trace.ts";
-import { chainMessages, type Conversation } from "./conversation.ts";
-import { promptKey } from "./prompt-key.ts";
+import { chainMessages, type Conversation, promptKey } from "./conversation.ts";
 import { joinedTokens } from "../store/joined-tokens.ts";
 
 export interface Restorable {

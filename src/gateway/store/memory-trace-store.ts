@@ -1,9 +1,33 @@
 /** Traces in memory, gone with the process. */
+import type { JsonObject } from "../../core/message.ts";
 import type { Trace } from "../../core/trace.ts";
 import { addTo } from "../../util/group-by.ts";
-import { keptTrace, type KeptTrace, readTrace } from "./kept-trace.ts";
 import { StoreError } from "./store-error.ts";
 import type { SessionRecord, TraceStore } from "./trace-store.ts";
+
+/**
+ * Large fields of a request, such as a schema, are kept as text: the collector of garbage visits each object of a
+ * graph again and again while all calls wait, and a text is one.
+ */
+type KeptTrace = Omit<Trace, "serverFields"> & {
+  readonly serverFields?: JsonObject | string;
+};
+
+/** Characters of JSON from which on fields are kept as text. */
+const largeChars = 1000;
+
+function keptTrace(trace: Trace): KeptTrace {
+  if (trace.serverFields === undefined) return trace;
+  const text = JSON.stringify(trace.serverFields);
+  return text.length < largeChars ? trace : { ...trace, serverFields: text };
+}
+
+function readTrace(kept: KeptTrace): Trace {
+  const { serverFields } = kept;
+  return typeof serverFields === "string"
+    ? { ...kept, serverFields: JSON.parse(serverFields) as JsonObject }
+    : (kept as Trace);
+}
 
 interface Entry {
   readonly position: number;

@@ -6,10 +6,11 @@ import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
+import type { CallGate } from "../call/call-gate.ts";
 import type { CallUsage, Completion } from "../call/call-request.ts";
 import type { TextDelta } from "../call/delta-reader.ts";
 import type { SessionCall } from "../call/plan-call.ts";
-import type { PreparedCall } from "../call/prompt.ts";
+import type { PreparedCall, PromptLimit } from "../call/prompt.ts";
 import type { WorkerAdmin } from "../worker-admin.ts";
 
 export interface TargetCall extends SessionCall {
@@ -72,4 +73,17 @@ export interface Target extends AsyncDisposable {
     messages: readonly ChatMessage[],
     tools: readonly ToolDefinition[],
   ): Promise<number> | number;
+}
+
+/** What targets get of the gateway. */
+export interface TargetServices {
+  /** The name that the gateway gives its model. */
+  readonly model: string;
+  /** Has the version of the weights, and holds calls while they change. */
+  readonly gate: CallGate;
+  readonly requestTimeoutMs: number;
+  /** @default none */
+  readonly promptLimit?: PromptLimit;
+  /** Receives failures that belong to no call. */
+  readonly report: (error: unknown) => void;
 }

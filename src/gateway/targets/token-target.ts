@@ -7,10 +7,9 @@ import type { Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
 import { unmetOf } from "../call/output-form.ts";
-import type { PromptLimit } from "../call/prompt-limit.ts";
-import { prepareCall, type PreparedCall } from "../call/prompt.ts";
-import { defined } from "../../util/defined.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
+import { prepareCall, type PreparedCall, type PromptLimit } from "../call/prompt.ts";
+import { defined } from "../../util/defined.ts";
 import type { SampleCall, TokenSource } from "./token-source.ts";
 
 class TokenCall {

@@ -2,13 +2,17 @@
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import { refuseBrowsers } from "../../gateway/app.ts";
 import { checkLimits } from "../../gateway/gateway-options.ts";
-import { ApiError } from "../../gateway/http/api-error.ts";
+import { ApiError, methodNotAllowed } from "../../gateway/http/api-error.ts";
 import { requireToken } from "../../gateway/http/auth.ts";
 import { BodyBudget } from "../../gateway/http/body-budget.ts";
 import { readBodyText } from "../../gateway/http/body.ts";
 import { errorResponse, errorShapeOf } from "../../gateway/http/error-response.ts";
-import { isJsonObject, type JsonFields, show } from "../../gateway/http/json-fields.ts";
-import { checkStructure } from "../../gateway/http/json-structure.ts";
+import {
+  isJsonObject,
+  type JsonFields,
+  show,
+  checkStructure,
+} from "../../gateway/http/json-fields.ts";
 import { serve } from "../../gateway/http/serve.ts";
 import { tokenDigest } from "../../http/keys.ts";
 import type { Listening } from "../../http/listen.ts";
@@ -96,13 +100,7 @@ class Routes {
   }
 
   async #call(path: string, request: Request): Promise<Response> {
-    if (request.method !== "POST") {
-      throw new ApiError({
-        status: 405,
-        message: `Method ${request.method} is not allowed here: use POST.`,
-        reason: "method_not_allowed",
-      });
-    }
+    if (request.method !== "POST") throw methodNotAllowed(request, "POST");
     const lease = await this.#budget.admit("", request);
     let body: string;
     try {

@@ -7,10 +7,9 @@ import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
 import type { Teacher } from "../../core/teacher.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
-import { fetchSameOrigin, RedirectError } from "../../http/fetch-same-origin.ts";
-import { readLimited } from "../../util/read-limited.ts";
+import { wordsOf, type HttpFault } from "../../http/http-fault.ts";
+import { JsonClient } from "../../http/json-client.ts";
 import { redact } from "../../util/redact.ts";
-import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
 
 export interface ServerTeacherOptions {
   /** With or without `/v1`. */
@@ -30,26 +29,24 @@ export interface ServerTeacherOptions {
   readonly maxResponseMiB?: number;
 }
 
-/** Why a request failed, and whether and when it is worth sending again. */
-class TeacherError extends AgentTrainerError {
-  readonly isTransient: boolean;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, isTransient: boolean, retryAfterMs?: number, cause?: unknown) {
-    super({
-      code: "UPSTREAM_FAILED",
-      message,
-      hint: "distillation.teacher must be the URL of a vLLM server that serves the teacher.",
-      cause,
-    });
-    this.isTransient = isTransient;
-    this.retryAfterMs = retryAfterMs;
-  }
+function teacherError(message: string, cause?: unknown): AgentTrainerError {
+  return new AgentTrainerError({
+    code: "UPSTREAM_FAILED",
+    message,
+    hint: "distillation.teacher must be the URL of a vLLM server that serves the teacher.",
+    cause,
+  });
 }
 
 interface TokenEntry {
   readonly logprob?: unknown;
   readonly decoded_token?: unknown;
+}
+
+/** What the teacher did, as the end of a sentence. */
+function sayOf({ kind, status, text, message }: HttpFault): string {
+  if (kind === "status") return `responded with status ${status}: ${wordsOf(text, 300)}`;
+  return kind === "too-large" || kind === "redirect" ? `${message}.` : "did not respond.";
 }
 
 /** Tokens of the first response whose text is compared with the policy's. */
@@ -61,53 +58,16 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
   const base = options.url.replace(/\/+$/u, "").replace(/\/v1$/u, "");
   const name = redact(options.url);
   let model = options.model;
-  const tooLarge = (): TeacherError =>
-    new TeacherError(`The teacher ${name} responded with more than ${maxResponseMiB} MiB.`, false);
+  const client = new JsonClient({
+    baseUrl: `${base}/v1/`,
+    key: options.apiKey,
+    timeoutMs,
+    maxBytes: maxResponseMiB * 2 ** 20,
+    retry: { tries: maxAttempts, firstMs: retryDelayMs, maxMs: timeoutMs, maxAskedMs: timeoutMs },
+    toError: (fault) => teacherError(`The teacher ${name} ${sayOf(fault)}`, fault),
+  });
   let student: Renderer | null = null;
   let isCompared = false;
-
-  async function once(path: string, body: object | null, signal: AbortSignal): Promise<unknown> {
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetchSameOrigin(`${base}/v1/${path}`, {
-        method: body === null ? "GET" : "POST",
-        headers: {
-          "content-type": "application/json",
-          ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
-        },
-        ...(body === null ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      });
-      text = await readLimited(response, maxResponseMiB * 2 ** 20, tooLarge);
-      if (response.ok) return JSON.parse(text);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof TeacherError) throw error;
-      if (error instanceof RedirectError) {
-        throw new TeacherError(`The teacher ${name}: ${error.message}.`, false, undefined, error);
-      }
-      throw new TeacherError(`The teacher ${name} did not respond.`, true, undefined, error);
-    }
-    const wait = readRetryAfterMs(response.headers.get("retry-after"));
-    const isTransient = response.status === 429 || response.status >= 500;
-    throw new TeacherError(
-      `The teacher ${name} responded with status ${response.status}: ${redact(text.slice(0, 300))}`,
-      isTransient,
-      wait,
-    );
-  }
-
-  const request = (path: string, body: object | null, signal: AbortSignal): Promise<unknown> =>
-    retry(() => once(path, body, signal), {
-      signal,
-      waitMs(error, failures) {
-        if (!(error instanceof TeacherError) || !error.isTransient) return null;
-        if (failures >= maxAttempts) return null;
-        const wait = error.retryAfterMs ?? backOffMs(failures, { firstMs: retryDelayMs });
-        return Math.min(wait, timeoutMs);
-      },
-    });
 
   /** Texts of tokens that both sides can decode; a vocabulary of the same size may still be another. */
   function compare(tokens: Int32Array, entries: readonly (TokenEntry | null)[]): void {
@@ -129,14 +89,13 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
 
   async function score(tokens: Int32Array, signal: AbortSignal): Promise<Float64Array> {
     const body = { model, prompt: [...tokens], max_tokens: 1, temperature: 0, prompt_logprobs: 0 };
-    const json = (await request("completions", body, signal)) as {
+    const json = (await client.json({ path: "completions", body, signal })) as {
       readonly choices?: readonly { readonly prompt_logprobs?: unknown }[];
     };
     const list = json.choices?.[0]?.prompt_logprobs;
     if (!Array.isArray(list) || list.length !== tokens.length) {
-      throw new TeacherError(
+      throw teacherError(
         `The teacher ${name} returned ${Array.isArray(list) ? `${list.length} prompt_logprobs` : "no prompt_logprobs"} for ${tokens.length} tokens.`,
-        false,
       );
     }
     const maps = list as readonly (Readonly<Record<string, TokenEntry>> | null)[];
@@ -152,7 +111,7 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
     name,
     async start(renderer, signal) {
       student = renderer;
-      const listed = (await request("models", null, signal)) as {
+      const listed = (await client.json({ path: "models", signal })) as {
         readonly data?: readonly { readonly id?: unknown }[];
       };
       const first = listed.data?.[0]?.id;

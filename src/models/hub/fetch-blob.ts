@@ -7,8 +7,14 @@ import { createReadStream, existsSync } from "node:fs";
 import { mkdir, open, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HubError } from "./hub-error.ts";
-import { requestHub, unreachable, type HubConnection } from "./hub-request.ts";
-import { silenceDeadline, withRetries, type NoteProgress } from "./hub-retry.ts";
+import {
+  requestHub,
+  silenceDeadline,
+  unreachable,
+  withRetries,
+  type HubConnection,
+  type NoteProgress,
+} from "./hub-request.ts";
 import type { ModelId } from "./model-id.ts";
 import type { RemoteFile } from "./remote-files.ts";
 

@@ -1,5 +1,6 @@
-/** One request to a hub: headers, a deadline for each silence, and what its refusals mean. */
-import { readRetryAfterMs } from "../../util/retry.ts";
+/** Requests to a hub: headers, a deadline for each silence, what its refusals mean, and tries again. */
+import { startDeadline, type Deadline } from "../../core/deadline.ts";
+import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
 import { HubError } from "./hub-error.ts";
 import type { HubSettings } from "./hub-settings.ts";
 import type { ModelId } from "./model-id.ts";
@@ -135,4 +136,30 @@ function refusal(hub: HubConnection, id: ModelId, response: Response): HubError 
     `${response.url} responded with status ${status}.`,
     "Check HF_ENDPOINT.",
   );
+}
+
+const maxPauseMs = 30_000;
+
+/** Reports that a try got further than the one before. */
+export type NoteProgress = () => void;
+
+/** @throws HubError of the last try; the signal's reason */
+export function withRetries<T>(
+  hub: HubConnection,
+  signal: AbortSignal,
+  attempt: (noteProgress: NoteProgress) => Promise<T>,
+): Promise<T> {
+  let failures = 0;
+  const waitMs = (error: unknown): number | null => {
+    if (!(error instanceof PassingFailure)) return null;
+    failures += 1;
+    if (failures >= hub.maxTries) throw error.error;
+    return error.afterMs ?? backOffMs(failures, { firstMs: hub.retryMs, maxMs: maxPauseMs });
+  };
+  return retry(() => attempt(() => (failures = 0)), { waitMs, signal });
+}
+
+/** Restarted whenever something is received. */
+export function silenceDeadline({ silenceMs }: HubConnection, signal: AbortSignal): Deadline {
+  return startDeadline(new Error(`nothing came for ${silenceMs} ms`), silenceMs, signal);
 }

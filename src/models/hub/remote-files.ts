@@ -2,8 +2,13 @@
 import { readLimited } from "../../util/read-limited.ts";
 import { checkFileName } from "./file-name.ts";
 import { HubError } from "./hub-error.ts";
-import { requestHub, unreachable, type HubConnection } from "./hub-request.ts";
-import { silenceDeadline, withRetries } from "./hub-retry.ts";
+import {
+  requestHub,
+  silenceDeadline,
+  unreachable,
+  withRetries,
+  type HubConnection,
+} from "./hub-request.ts";
 import type { ModelId } from "./model-id.ts";
 
 /** Room for the names of a million files. */

@@ -1,6 +1,7 @@
 /** Bodies of requests: read once, up to a limit, and checked. */
 import type { Context, MiddlewareHandler } from "hono";
 import { z } from "zod";
+import { ByteBudget, readBytes } from "../../http/bodies.ts";
 import { RequestError } from "../request-error.ts";
 
 const largestMetadata = 64 * 1024;
@@ -24,12 +25,11 @@ export const ttlSchema: z.ZodType<number | null | undefined> = z
   .nullish();
 
 const mebi = 2 ** 20;
-/** Of a body that is too large, so much of its begin and of its end is kept: they name its turn. */
-const keptBytes = 64 * 1024;
 /** A client that is still sending would not read the refusal: so many times the limit is read on. */
 const drained = 8;
 
 export class BodyTooLargeError extends RequestError {
+  /** Its beginning and its end, which name its turn. */
   readonly ends: Uint8Array;
 
   constructor(limit: number, ends: Uint8Array) {
@@ -51,7 +51,7 @@ export interface BodyLimits {
 
 interface Body {
   readonly bytes: Uint8Array;
-  readonly error: RequestError | null;
+  readonly error: BodyTooLargeError | null;
   /** What still works on it after the response. */
   until: Promise<unknown> | null;
 }
@@ -59,26 +59,27 @@ interface Body {
 const bodies = new WeakMap<Request, Body>();
 
 /** Reads every body before its route runs. */
-export function limitBodies(limits: BodyLimits): MiddlewareHandler {
-  let inUse = 0;
+export function limitBodies({ each, together }: BodyLimits): MiddlewareHandler {
+  const budget = new ByteBudget(together);
   return async (c, next) => {
     const { raw } = c.req;
     if (raw.body === null) return next();
     let own = 0;
     const release = (): void => {
-      inUse -= own;
+      budget.give(own);
       own = 0;
     };
-    const take = (bytes: number): void => {
-      own += bytes;
-      inUse += bytes;
-      if (inUse > limits.together)
+    const count = (bytes: number): void => {
+      if (!budget.take(bytes))
         throw new RequestError(429, "This server is busy with other large requests. Try again.");
+      own += bytes;
     };
     try {
-      const body: Body = { ...(await readBytes(raw, limits.each, take)), until: null };
-      if (body.error !== null) release();
-      bodies.set(raw, body);
+      const limits = { maxBytes: each, drainBytes: drained * each, count };
+      const { bytes, isTooLarge } = await readBytes(raw.body, limits);
+      if (isTooLarge) release();
+      const error = isTooLarge ? new BodyTooLargeError(each, bytes) : null;
+      bodies.set(raw, { bytes, error, until: null });
       await next();
     } finally {
       const until = bodies.get(raw)?.until ?? null;
@@ -92,41 +93,6 @@ export function limitBodies(limits: BodyLimits): MiddlewareHandler {
 export function holdBody(c: Context, work: Promise<unknown>): void {
   const body = bodies.get(c.req.raw);
   if (body !== undefined) body.until = work;
-}
-
-async function readBytes(
-  request: Request,
-  limit: number,
-  take: (bytes: number) => void,
-): Promise<Pick<Body, "bytes" | "error">> {
-  const parts: Uint8Array[] = [];
-  let ends: { head: Uint8Array; tail: Uint8Array } | null = null;
-  let size = 0;
-  for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += part.length;
-    if (size <= limit) {
-      take(part.length);
-      parts.push(part);
-      continue;
-    }
-    ends ??= { head: Buffer.concat([...parts.splice(0), part]).subarray(0, keptBytes), tail: part };
-    ends.tail = Buffer.concat([ends.tail.subarray(-keptBytes), part]).subarray(-keptBytes);
-    if (size > drained * limit) break;
-  }
-  if (ends === null)
-    return { bytes: parts.length === 1 ? parts[0]! : joined(parts, size), error: null };
-  const error = new BodyTooLargeError(limit, Buffer.concat([ends.head, ends.tail]));
-  return { bytes: ends.head, error };
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** @throws RequestError 413 */

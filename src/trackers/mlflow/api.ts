@@ -2,10 +2,10 @@
  * The requests of MLflow's REST API that a run needs.
  * https://mlflow.org/docs/latest/api_reference/rest-api.html
  */
-import { fetchSameOrigin, RedirectError } from "../../http/fetch-same-origin.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
-import { readLimited } from "../../util/read-limited.ts";
-import { backOffMs, readRetryAfterMs, retry } from "../../util/retry.ts";
+import { parseJson, wordsOf, type HttpFault } from "../../http/http-fault.ts";
+import { JsonClient, textOf, type HttpCall } from "../../http/json-client.ts";
+import { defined } from "../../util/defined.ts";
 
 export interface MlflowServer {
   /** Such as `http://127.0.0.1:5000`. */
@@ -16,24 +16,16 @@ export interface MlflowServer {
 
 class MlflowError extends Error {
   override readonly name: string = "MlflowError";
-  readonly status: number;
   readonly code: string;
-  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, code: string, message: string, retryAfterMs?: number) {
-    super(`MLflow responded with status ${status} ${code}: ${message}`);
-    this.status = status;
+  constructor(message: string, code: string, cause: unknown) {
+    super(message, { cause });
     this.code = code;
-    this.retryAfterMs = retryAfterMs;
   }
 }
 
 /** Room for a run with thousands of parameters, which MLflow sends back. */
-const maxResponseBytes = 16 * 2 ** 20;
-
-class ResponseTooLarge extends Error {
-  override readonly name: string = "ResponseTooLarge";
-}
+const maxBytes = 16 * 2 ** 20;
 
 export type MlflowRequest = (
   method: "GET" | "POST",
@@ -42,55 +34,46 @@ export type MlflowRequest = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-const isTransient = (error: unknown): boolean =>
-  error instanceof MlflowError
-    ? error.status === 429 || error.status >= 500
-    : !(error instanceof RedirectError || error instanceof ResponseTooLarge);
-
 /** Sends requests; a server that is busy or away for a moment is tried again until the signal aborts. */
 export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequest {
-  const base = `${url.replace(/\/+$/u, "")}/api/2.0/mlflow/`;
-  const once: MlflowRequest = async (method, path, body, signal) => {
-    const target = new URL(path, base);
-    if (method === "GET") {
-      for (const [key, value] of Object.entries(body)) target.searchParams.set(key, String(value));
-    }
-    const response = await fetchSameOrigin(target, {
-      method,
-      signal,
-      headers: {
-        "content-type": "application/json",
-        ...(authorization === null ? {} : { authorization }),
-      },
-      ...(method === "POST" ? { body: JSON.stringify(body) } : {}),
+  const client = new JsonClient({
+    baseUrl: `${url.replace(/\/+$/u, "")}/api/2.0/mlflow/`,
+    headers: {
+      "content-type": "application/json",
+      ...defined({ authorization: authorization ?? undefined }),
+    },
+    maxBytes,
+    retry: { tries: Infinity, firstMs: 200, maxMs: 5000 },
+    toError,
+  });
+  return (method, path, body, signal) => {
+    const isGet = method === "GET";
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(isGet ? body : {})) query.set(key, String(value));
+    const call = isGet ? { path: `${path}?${query.toString()}` } : { path, body };
+    return client.request({ ...call, method, signal }, (response) => {
+      const text = textOf(response);
+      return text === "" ? {} : (parseJson(text) as Record<string, unknown>);
     });
-    const text = await readLimited(
-      response,
-      maxResponseBytes,
-      () =>
-        new ResponseTooLarge(
-          `MLflow responded to ${path} with more than ${maxResponseBytes / 2 ** 20} MiB.`,
-        ),
-    );
-    if (response.ok) return text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
-    const { error_code: code = "", message = text.slice(0, 300) } = readError(text);
-    const wait = readRetryAfterMs(response.headers.get("retry-after"));
-    throw new MlflowError(response.status, code, message, wait);
   };
-  return async (method, path, body, signal) =>
-    await retry(async () => await once(method, path, body, signal), {
-      signal,
-      waitMs: (error, failures) =>
-        isTransient(error)
-          ? ((error as Partial<MlflowError>).retryAfterMs ??
-            backOffMs(failures, { firstMs: 200, maxMs: 5000 }))
-          : null,
-    });
+}
+
+function toError(fault: HttpFault, { path }: HttpCall): Error {
+  const { kind, status, text, message: what } = fault;
+  if (kind === "too-large") {
+    const route = path.replace(/\?.*$/u, "");
+    const limit = `${maxBytes / 2 ** 20} MiB`;
+    return new MlflowError(`MLflow responded to ${route} with more than ${limit}.`, "", fault);
+  }
+  if (kind !== "status") return new MlflowError(`MLflow ${what}`, "", fault);
+  const { error_code: code = "", message = text } = readError(text);
+  const words = wordsOf(message);
+  return new MlflowError(`MLflow responded with status ${status} ${code}: ${words}`, code, fault);
 }
 
 function readError(text: string): { readonly error_code?: string; readonly message?: string } {
   try {
-    return JSON.parse(text) as { error_code?: string; message?: string };
+    return (JSON.parse(text) ?? {}) as { error_code?: string; message?: string };
   } catch {
     return {};
   }

@@ -1,7 +1,7 @@
 /** Many small things in one request: refused by their number, before any work on each of them. */
 import { describe, expect, it, vi } from "vitest";
 import type { Renderer } from "../../../src/core/policy.ts";
-import { checkStructure, mostMembers } from "../../../src/gateway/http/json-structure.ts";
+import { checkStructure, mostMembers } from "../../../src/gateway/http/json-fields.ts";
 import { createScriptedTarget } from "../../../src/testing/index.ts";
 import { createGateway } from "../../../src/gateway/index.ts";
 import { userSays } from "../function-client.ts";

@@ -1,9 +1,11 @@
 import { Worker as Thread } from "node:worker_threads";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ResponseChunk } from "../../../src/gateway/targets/workers/adapters/response-part.ts";
-import type { WorkerRequest } from "../../../src/gateway/targets/workers/requests/worker-request.ts";
+import {
+  type WorkerRequest,
+  runRequest,
+} from "../../../src/gateway/targets/workers/requests/upstream-request.ts";
 import { Connection } from "../../../src/gateway/targets/workers/http/connection.ts";
-import { runRequest } from "../../../src/gateway/targets/workers/requests/upstream-request.ts";
 import { RequestThread } from "../../../src/gateway/targets/workers/requests/request-thread.ts";
 import { createUpstream } from "../../../src/testing/index.ts";
 import { openWorld, renderer } from "../http-world.ts";

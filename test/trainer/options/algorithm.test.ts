@@ -3,7 +3,7 @@ import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { episode, type EpisodeShape, rowsOf } from "./episodes.ts";
+import { episode, type EpisodeShape, rowsOf, withoutStd } from "./episodes.ts";
 
 type Forward = NonNullable<TrainingBackend["forward"]>;
 
@@ -14,7 +14,7 @@ async function rowsWith(
   forward?: Forward,
 ): Promise<{ rows: readonly TrainingRow[]; metrics: Readonly<Record<string, number>> }> {
   const { config } = loadConfig({
-    overrides: ["model.name=m", "algorithm.estimator.norm_by_std=false", ...overrides],
+    overrides: ["model.name=m", ...withoutStd(overrides), ...overrides],
   });
   const backend = {
     forward,

@@ -16,11 +16,11 @@ import {
 } from "../../../src/trainer/custom-algorithms.ts";
 import { learningRateAt } from "../../../src/algorithms/schedule.ts";
 import { lossOf } from "../../../src/trainer/update/update-spec.ts";
-import { episode, type EpisodeShape, rowsOf } from "./episodes.ts";
+import { episode, type EpisodeShape, rowsOf, withoutStd } from "./episodes.ts";
 
 const load = (...overrides: string[]) =>
   loadConfig({
-    overrides: ["model.name=m", "algorithm.estimator.norm_by_std=false", ...overrides],
+    overrides: ["model.name=m", ...withoutStd(overrides), ...overrides],
   });
 
 const localBackend = { capabilities: capabilityMatrix.local } as TrainingBackend;

@@ -1,5 +1,5 @@
 /** The gateway's own paths: what each does, and which token it needs. */
-import { ApiError } from "../../http/api-error.ts";
+import { methodNotAllowed } from "../../http/api-error.ts";
 import { requireToken } from "../../http/auth.ts";
 import { flush, pause, resume, setWeightVersion, showWeightVersion } from "./control.ts";
 import type { OwnContext, OwnHandler } from "./own-route.ts";
@@ -75,9 +75,5 @@ export function handleOwn(
     return (match.methods[request.method] as OwnHandler)({ ...context, params });
   }
   const allowed = found.flatMap(({ methods }) => Object.keys(methods)).join(" or ");
-  throw new ApiError({
-    status: 405,
-    message: `Method ${request.method} is not allowed here: use ${allowed}.`,
-    reason: "method_not_allowed",
-  });
+  throw methodNotAllowed(request, allowed);
 }

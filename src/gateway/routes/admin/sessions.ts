@@ -6,7 +6,7 @@ import { readArray, readNumber, readObject, readString, show } from "../../http/
 import { sessionPath } from "../../http/path.ts";
 import { deriveSeed } from "../../../util/random.ts";
 import { toWireSession } from "../../http/wire.ts";
-import { readSampling, samplingFieldNames } from "../fields/sampling-fields.ts";
+import { readSampling, samplingFieldNames } from "../fields/request-fields.ts";
 import type { CaptureSession } from "../../session/session.ts";
 import type { GatewayContext } from "../../gateway-context.ts";
 import { limitBounds, readQueryNumber, sinceBounds, type OwnContext } from "./own-route.ts";

@@ -21,8 +21,8 @@ import {
   readStreamFields,
   readTool,
   type StreamFields,
+  readSampling,
 } from "../fields/request-fields.ts";
-import { readSampling } from "../fields/sampling-fields.ts";
 import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
 import { readServerFields, readTopLogprobs, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./messages.ts";

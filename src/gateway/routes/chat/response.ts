@@ -1,7 +1,7 @@
 /** A finished call in OpenAI's shape of a chat completion. */
 import type { Renderer } from "../../../core/policy.ts";
 import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
-import { tokenTextsOf } from "../../call/token-texts.ts";
+import { tokenTextsOf } from "../../call/completion.ts";
 import { toWireMessage } from "../../http/wire.ts";
 
 type Wire = Readonly<Record<string, unknown>>;

@@ -16,8 +16,8 @@ import {
   readStops,
   readStreamFields,
   type StreamFields,
+  readSampling,
 } from "../fields/request-fields.ts";
-import { readSampling } from "../fields/sampling-fields.ts";
 import { readLogits } from "../fields/logit-fields.ts";
 import { readServerFields, readTopLogprobs } from "../fields/server-fields.ts";
 import { defined } from "../../../util/defined.ts";

@@ -2,7 +2,7 @@
 import type { Renderer } from "../../../core/policy.ts";
 import type { CallResult, Completion } from "../../call/call-request.ts";
 import { messageText } from "../../../core/message-text.ts";
-import { tokenTextsOf } from "../../call/token-texts.ts";
+import { tokenTextsOf } from "../../call/completion.ts";
 import { toWireUsage } from "../chat/response.ts";
 
 type Wire = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonFields } from "../../http/json-fields.ts";
 import { is, isEmpty, never, type NeutralValues } from "./refusals.ts";
 import { logitFieldNames } from "./logit-fields.ts";
-import { samplingFieldNames } from "./sampling-fields.ts";
+import { samplingFieldNames } from "./request-fields.ts";
 
 export interface FieldTable {
   /** Read by the protocol's parser. */

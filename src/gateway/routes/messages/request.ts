@@ -22,8 +22,12 @@ import {
   refuseUnsupported,
   type IsNeutral,
 } from "../fields/refusals.ts";
-import { readStops, readTool, type ContentOptions } from "../fields/request-fields.ts";
-import { readSampling } from "../fields/sampling-fields.ts";
+import {
+  readStops,
+  readTool,
+  type ContentOptions,
+  readSampling,
+} from "../fields/request-fields.ts";
 import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
 import { flatFormat, readServerFields, type ServerField } from "../fields/server-fields.ts";
 import { parseMessages } from "./content.ts";

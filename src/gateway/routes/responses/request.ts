@@ -28,9 +28,14 @@ import {
   neutralSampling,
   refuseUnsupported,
 } from "../fields/refusals.ts";
-import { allowedTools, readSeed, readStops, readTool } from "../fields/request-fields.ts";
+import {
+  allowedTools,
+  readSeed,
+  readStops,
+  readTool,
+  readSampling,
+} from "../fields/request-fields.ts";
 import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
-import { readSampling } from "../fields/sampling-fields.ts";
 import {
   flatFormat,
   readServerFields,

@@ -5,8 +5,13 @@ import type Libsql from "libsql";
 import type { Database } from "libsql";
 import { ConfigError } from "../../../core/errors.ts";
 import { fileError } from "../../../core/file-error.ts";
-import { identityLockPath, requireOneName } from "./file-identity.ts";
-import { lockStore, lockWaitMs, type StoreLock } from "./store-lock.ts";
+import {
+  identityLockPath,
+  requireOneName,
+  lockStore,
+  lockWaitMs,
+  type StoreLock,
+} from "./store-lock.ts";
 
 /** "ATTS" in `PRAGMA application_id`. */
 const applicationId = 0x41545453;

@@ -2,8 +2,7 @@
 import type { HttpTarget } from "../../../core/backend.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { overlay } from "../../../core/overlay.ts";
-import type { TargetServices } from "../target-services.ts";
-import type { Target } from "../target.ts";
+import type { TargetServices, Target } from "../target.ts";
 import { createTokenTarget } from "../token-target.ts";
 import { defined } from "../../../util/defined.ts";
 import { createChatTarget } from "./chat-target.ts";

@@ -1,6 +1,6 @@
 /** A worker's response as JSON values: one of a whole response, one per event of a stream, as they arrive. */
 import { isJsonObject } from "../../../http/json-fields.ts";
-import { EventReader } from "./event-reader.ts";
+import { EventReader, type ServerEvent } from "../../../../http/events.ts";
 import type { UpstreamResponse } from "./http-request.ts";
 import { parseWithIds } from "./json-with-ids.ts";
 import { statusError } from "./status-error.ts";
@@ -38,31 +38,60 @@ function checkError(value: unknown, workerId: string): void {
   throw statusError({ workerId, status, retryAfter: undefined, body });
 }
 
+const done = "[DONE]";
+/** A longer event holds the prompt's ids. */
+const longEvent = 4_096;
+
+/** JSON of events; an event that repeats the id of the one before is dropped. */
+class EventValues<T> {
+  /** After the event that says so, nothing more is read. */
+  isDone = false;
+  #lastId: string | undefined;
+  readonly #read: (json: unknown) => T;
+
+  constructor(read: (json: unknown) => T) {
+    this.#read = read;
+  }
+
+  /** @throws SyntaxError for an event that is not JSON. */
+  of(events: readonly ServerEvent[]): T[] {
+    const values: T[] = [];
+    for (const { id, data } of events) {
+      const isRepeated = id !== undefined && id === this.#lastId;
+      this.#lastId = id;
+      if (isRepeated) continue;
+      this.isDone ||= data === done;
+      if (this.isDone) break;
+      const isLong = data.length > longEvent;
+      values.push(this.#read(isLong ? parseWithIds(Buffer.from(data)) : JSON.parse(data)));
+    }
+    return values;
+  }
+}
+
 async function* readEvents<T>(
-  response: UpstreamResponse,
+  { body }: UpstreamResponse,
   workerId: string,
   read: (json: unknown) => T,
 ): AsyncGenerator<readonly T[], void> {
-  let values: T[] = [];
-  const reader = new EventReader((json) => {
+  const reader = new EventReader();
+  const values = new EventValues((json) => {
     checkError(json, workerId);
-    values.push(read(json));
+    return read(json);
   });
-  for await (const chunk of response.body) {
-    parse(() => {
-      reader.push(chunk);
-    }, workerId);
-    if (values.length > 0) yield values;
-    if (reader.isDone) return;
-    values = [];
+  for await (const chunk of body) {
+    const together = parse(() => values.of(reader.push(chunk)), workerId);
+    if (together.length > 0) yield together;
+    if (values.isDone) return;
   }
+  let last: readonly T[] = [];
   try {
-    reader.end();
+    last = values.of(reader.end());
   } catch (error) {
     // Half an event is the mark of a stream that was cut, not of one that cannot be read.
     if (!(error instanceof SyntaxError)) throw error;
   }
-  if (values.length > 0) yield values;
+  if (last.length > 0) yield last;
 }
 
 /**

@@ -5,9 +5,8 @@ import { startThread } from "../../../../util/start-thread.ts";
 import type { ResponseChunk } from "../adapters/response-part.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { defined } from "../../../../util/defined.ts";
-import type { WorkerRequest } from "./worker-request.ts";
+import type { WorkerRequest, UpstreamRequestOptions } from "./upstream-request.ts";
 import type { Connection } from "../http/connection.ts";
-import type { UpstreamRequestOptions } from "./upstream-request.ts";
 import { Inbox } from "./inbox.ts";
 import { fromWireError, type FromThread, type ToThread } from "./thread-messages.ts";
 

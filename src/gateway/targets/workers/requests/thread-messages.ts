@@ -3,7 +3,7 @@ import type { ResponseChunk } from "../adapters/response-part.ts";
 import type { PhaseDeadlines } from "../http/http-request.ts";
 import { UpstreamError, type UpstreamErrorDetails } from "../upstream-error.ts";
 import { defined } from "../../../../util/defined.ts";
-import type { WorkerRequest } from "./worker-request.ts";
+import type { WorkerRequest } from "./upstream-request.ts";
 import type { ConnectionOptions } from "../http/connection.ts";
 
 export type ToThread =

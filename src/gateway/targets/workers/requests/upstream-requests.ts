@@ -5,8 +5,7 @@
 import { availableParallelism } from "node:os";
 import type { ResponseChunk } from "../adapters/response-part.ts";
 import type { Worker } from "../pool/worker.ts";
-import type { WorkerRequest } from "./worker-request.ts";
-import { runRequest, type UpstreamRequestOptions } from "./upstream-request.ts";
+import { type WorkerRequest, runRequest, type UpstreamRequestOptions } from "./upstream-request.ts";
 import { RequestThread } from "./request-thread.ts";
 
 /** Fewer calls than this in flight are no load. */
