@@ -34,6 +34,7 @@ it.each([
   "defaults: [base]\nrollout: {n: '${data.train_batch_size}'}",
   "rllm: {algorithm: {adv_estimator: grpo}}\ntraining: {group_size: 4}",
   "algorithm: {estimator: ./mine.ts#fn, estimator_by_role: {judge: rloo}}",
+  "algorithm: {loss_fn: dro, rollout_correction: {tis_mode: token, tis_cap: 2}}",
   "algorithm: {loss: {type: ppo, eps_clip: 0.1}, aggregation: {length: 512}}",
 ])("takes %s", (yaml) => {
   expect(isFine(yaml)).toBe(true);

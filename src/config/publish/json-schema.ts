@@ -119,12 +119,20 @@ export function publishedSchema(): Tree {
   };
 }
 
-/** Accepts the names that other trainers have in this section. */
+/** Accepts the names that other trainers and earlier versions have in this section. */
 function openSection(section: string, node: Tree): Tree {
-  if (!isTree(node["properties"])) return node;
   const prefix = `${section}.`;
   const names = compatKeys.filter(({ from }) => from.startsWith(prefix));
+  if (names.length === 0) return node;
+  const { properties, anyOf } = node;
+  if (Array.isArray(anyOf)) {
+    return { ...node, anyOf: anyOf.map((one: Tree) => openSection(section, { ...one })) };
+  }
+  if (!isTree(properties)) return node;
   const open = names.map(({ from }) => [from.slice(prefix.length).split(".")[0] as string, {}]);
-  const own = node["properties"];
-  return { ...node, properties: { ...Object.fromEntries(open), ...own } };
+  const own = Object.entries(properties).map(([key, child]) => [
+    key,
+    isTree(child) ? openSection(prefix + key, child) : child,
+  ]);
+  return { ...node, properties: { ...Object.fromEntries(open), ...Object.fromEntries(own) } };
 }

@@ -5,7 +5,8 @@ import {
   type WeightMode,
 } from "../../algorithms/rollout-correction/importance-weights.ts";
 import { rejectionNames } from "../../algorithms/rollout-correction/rejection.ts";
-import { isTree } from "../camel-keys.ts";
+import type { SnakeKeys } from "../camel-keys.ts";
+import type { RolloutCorrectionOptions } from "../train-config.ts";
 import { needsBackend } from "./option-meta.ts";
 import { oneOf } from "./variants.ts";
 
@@ -22,16 +23,16 @@ const limit = () =>
 /** `{token_k1: 0.5_2}` or `["token_k1=0.5_2"]` as the latter. */
 const rules = () =>
   z
-    .preprocess(
-      (given) =>
-        isTree(given)
-          ? Object.entries(given).map(([name, bound]) => `${name}=${String(bound)}`)
-          : given,
+    .union([
+      z
+        .record(z.string(), z.union([z.number(), z.string()]))
+        .transform((map) => Object.entries(map).map(([name, bound]) => `${name}=${bound}`)),
       z.array(z.string()),
-    )
+    ])
     .prefault([])
     .meta({
       allowed: `a map of ${rejectionNames.join(", ")} to thresholds, or a list of name=threshold`,
+      tsType: "readonly string[]",
       exampleValues: [["token_k1=2"]],
       ...needsBackend("forward"),
     });
@@ -74,8 +75,9 @@ const types = {
   sequence: weights,
 } satisfies Record<WeightMode | "none" | "recompute", unknown>;
 
-export const rolloutCorrection = oneOf(types, "none", {
-  description:
-    "Correction for rollouts that were not sampled by exactly the weights that are trained. none: the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of the trainer's weights at the start of the step, which costs a forward pass. token and sequence are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the trainer's probability over the sampler's, per token or per sequence.",
-  ...needsBackend("forward"),
-});
+export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrectionOptions>>> =
+  oneOf(types, "none", {
+    description:
+      "Correction for rollouts that were not sampled by exactly the weights that are trained. none: the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of the trainer's weights at the start of the step, which costs a forward pass. token and sequence are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the trainer's probability over the sampler's, per token or per sequence.",
+    ...needsBackend("forward"),
+  });
