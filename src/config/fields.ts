@@ -1,9 +1,7 @@
 /** The schema as a flat list of keys, for docs, help and messages. */
 import { defined } from "../util/defined.ts";
-import type { Tree } from "./camel-keys.ts";
 import { configJsonSchema } from "./schema.ts";
 import { customFunction, type OptionMeta } from "./schema/option-meta.ts";
-import { valueAt } from "./tree.ts";
 
 /** One key of the tree, for docs, help and messages. */
 export interface ConfigField extends Pick<
@@ -201,31 +199,3 @@ export function configFields(): readonly ConfigField[] {
   fields ??= collect(configJsonSchema(), "");
   return fields;
 }
-
-/** The value of an option; its default where the type that was chosen has no such option. */
-export function optionValue(tree: Tree, { key, default: standard }: ConfigField): unknown {
-  const value = valueAt(tree, key);
-  return value === undefined ? standard : value;
-}
-
-/** Options with types, by their key: the one of their type. */
-export function typeFields(): ReadonlyMap<string, ConfigField> {
-  const types = configFields().filter(({ key, variant }) => key === `${variant?.of}.type`);
-  return new Map(types.map((field) => [field.variant?.of as string, field]));
-}
-
-const list = new Intl.ListFormat("en-GB");
-
-/** "algorithm.loss.beta belongs to dro, and algorithm.loss is ppo" */
-export function notOfType({ key, variant }: ConfigField, type: unknown): string {
-  const types = (variant?.types ?? []).map((one) =>
-    one === customFunction ? "custom functions" : one,
-  );
-  return `${key} belongs to ${list.format(types)}, and ${variant?.of} is ${String(type)}`;
-}
-
-/** Whether the option is one of those that a type has. */
-export const hasType = ({ variant }: ConfigField, type: unknown): boolean =>
-  variant === undefined ||
-  variant.types.includes(String(type)) ||
-  (variant.types.includes(customFunction) && String(type).includes("#"));

@@ -6,9 +6,11 @@ import { basename, dirname, resolve } from "node:path";
 import { ConfigError } from "../core/errors.ts";
 import { isTree, snakeKeys, toCamel, type Tree } from "./camel-keys.ts";
 import { composeFile } from "./compat/compose.ts";
-import { configFields, hasType } from "./fields.ts";
+import { configFields } from "./fields.ts";
+import { hasType } from "./option-types.ts";
 import { nearestKey } from "./checks/issues.ts";
-import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./load/layers.ts";
+import { type ConfigOrigin, resolveLayers } from "./load/layers.ts";
+import type { ConfigSource, Layer } from "./load/merge-layers.ts";
 import { applyOverride, type Override, type Overrides, readOverrides } from "./load/overrides.ts";
 import { configTree, givenTree, isChecked, parseConfigTree } from "./parse.ts";
 import { inSnakeCase } from "./load/code-options.ts";
@@ -18,7 +20,7 @@ import type { TrainOptions } from "./train-options.ts";
 import { valueAt } from "./tree.ts";
 import { plainKey, targetsOf } from "./compat/translate.ts";
 
-export type { ConfigSource } from "./load/layers.ts";
+export type { ConfigSource } from "./load/merge-layers.ts";
 
 /** A resolved configuration with its history. */
 export interface LoadedConfig {

@@ -6,7 +6,8 @@ import type { BackendCapabilities, MeasuredMetric, TrainingBackend } from "../co
 import { backendsThat } from "../core/capabilities.ts";
 import { loraGroupOf } from "../core/lora.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
-import { type ConfigField, configFields, optionValue } from "../config/fields.ts";
+import { type ConfigField, configFields } from "../config/fields.ts";
+import { optionValue } from "../config/option-types.ts";
 import { configTree } from "../config/parse.ts";
 import type { BackendNeed } from "../config/schema/option-meta.ts";
 import type { TrainConfig } from "../config/train-config.ts";

@@ -3,7 +3,8 @@
  * ignored. Knows no backend by name.
  */
 import { ConfigError } from "../core/errors.ts";
-import { configFields, optionValue } from "../config/fields.ts";
+import { configFields } from "../config/fields.ts";
+import { optionValue } from "../config/option-types.ts";
 import { configTree } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 

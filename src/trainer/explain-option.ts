@@ -5,7 +5,8 @@
 import { capabilityMatrix } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
 import { capabilityRules } from "./check-capabilities.ts";
-import { type ConfigField, configFields, typeFields } from "../config/fields.ts";
+import { type ConfigField, configFields } from "../config/fields.ts";
+import { typeFields } from "../config/option-types.ts";
 import type { Requirement } from "../config/schema/option-meta.ts";
 import { compatKeys } from "../config/compat/compat-keys.ts";
 import { nearestKey } from "../config/checks/issues.ts";

@@ -4,7 +4,8 @@ import { nearestName } from "../../util/nearest-name.ts";
 import { defined } from "../../util/defined.ts";
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
 import { shortKeys } from "../compat/keys/rllm-keys.ts";
-import { type ConfigField, notOfType, typeFields } from "../fields.ts";
+import type { ConfigField } from "../fields.ts";
+import { notOfType, typeFields } from "../option-types.ts";
 import { retiredOptions } from "../retired-options.ts";
 import type { SchemaIssue } from "../schema.ts";
 

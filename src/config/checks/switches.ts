@@ -3,7 +3,8 @@
  * schema declares which options need which.
  */
 import type { Tree } from "../camel-keys.ts";
-import { type ConfigField, configFields, optionValue } from "../fields.ts";
+import { type ConfigField, configFields } from "../fields.ts";
+import { optionValue } from "../option-types.ts";
 import { configTree } from "../parse.ts";
 import type { Requirement } from "../schema/option-meta.ts";
 import type { TrainConfig } from "../train-config.ts";

@@ -1,7 +1,8 @@
 /** The stored options of a run of an earlier version, under the names of this one. */
 import { ConfigError } from "../../core/errors.ts";
 import type { Tree } from "../camel-keys.ts";
-import { configFields, typeFields } from "../fields.ts";
+import { configFields } from "../fields.ts";
+import { typeFields } from "../option-types.ts";
 import { leaves } from "../tree.ts";
 import { isWholeValue, translate } from "./translate.ts";
 

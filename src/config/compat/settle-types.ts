@@ -3,7 +3,7 @@
  * to those that have it, roles included, and has no effect where none has.
  */
 import { isTree, type Tree } from "../camel-keys.ts";
-import { hasType, notOfType, typeFields } from "../fields.ts";
+import { hasType, notOfType, typeFields } from "../option-types.ts";
 import { rolePairs } from "../role-map.ts";
 import { deleteAt, setAt, valueAt } from "../tree.ts";
 import type { Fields, Written } from "./translate.ts";

@@ -1,5 +1,6 @@
 /** Options that have no meaning for fine-tuning: those of rollouts and of their rewards. */
-import { configFields, optionValue } from "../../config/fields.ts";
+import { configFields } from "../../config/fields.ts";
+import { optionValue } from "../../config/option-types.ts";
 import { configTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { valueAt } from "../../config/tree.ts";
