@@ -152,6 +152,12 @@ function fieldOf(node: JsonSchema, key: string): ConfigField {
 export const typeName = ({ properties = {} }: Pick<JsonSchema, "properties">): string =>
   String(properties["type"]?.const ?? customFunction);
 
+const list = new Intl.ListFormat("en-GB");
+
+/** "ppo, cispo and custom functions" */
+export const typesInWords = (types: readonly string[]): string =>
+  list.format(types.map((type) => (type === customFunction ? "custom functions" : type)));
+
 /** The type of an option, and what its types have: each once, with the types that have it. */
 function variantFields(node: JsonSchema, path: string): readonly ConfigField[] {
   const { anyOf: shapes = [], variants: usual, description = "" } = node;
@@ -177,7 +183,7 @@ function variantFields(node: JsonSchema, path: string): readonly ConfigField[] {
     return {
       ...field,
       variant,
-      description: `${having.join(", ")}: ${field.description}`,
+      description: `For ${typesInWords(having)}: ${field.description}`,
       requires: [{ option: key, is: having }, ...field.requires],
     };
   });

@@ -1,6 +1,6 @@
 /** Options that are one of several types: which there are, and what their types have. */
 import type { Tree } from "./camel-keys.ts";
-import { type ConfigField, configFields } from "./fields.ts";
+import { type ConfigField, configFields, typesInWords } from "./fields.ts";
 import { customFunction } from "./schema/option-meta.ts";
 import { valueAt } from "./tree.ts";
 
@@ -16,14 +16,9 @@ export function typeFields(): ReadonlyMap<string, ConfigField> {
   return new Map(types.map((field) => [field.variant?.of as string, field]));
 }
 
-const list = new Intl.ListFormat("en-GB");
-
 /** "algorithm.loss.beta belongs to dro, and algorithm.loss is ppo" */
 export function notOfType({ key, variant }: ConfigField, type: unknown): string {
-  const types = (variant?.types ?? []).map((one) =>
-    one === customFunction ? "custom functions" : one,
-  );
-  return `${key} belongs to ${list.format(types)}, and ${variant?.of} is ${String(type)}`;
+  return `${key} belongs to ${typesInWords(variant?.types ?? [])}, and ${variant?.of} is ${String(type)}`;
 }
 
 /** Whether the option is one of those that a type has. */

@@ -99,7 +99,7 @@ describe("explainOption", () => {
       otherNames: expect.arrayContaining(["algorithm.loss_fn"]),
     });
     expect(explainOption("algorithm.loss.beta")).toMatchObject({
-      description: expect.stringMatching(/^dro: /u),
+      description: expect.stringMatching(/^For dro: /u),
       otherNames: expect.arrayContaining(["algorithm.dro_beta"]),
     });
     expect(explainOption("algorithm.loss_fn")).toMatchObject({ becomes: ["algorithm.loss.type"] });
