@@ -30,9 +30,9 @@ import { loadGroupEvaluator, requireAgent, requireOption } from "./load-agent.ts
 import { loadAlgorithms } from "./load-algorithms.ts";
 import { type GivenOf, givenOf, isGiven } from "../util/given.ts";
 import { loadTasks } from "./run-datasets.ts";
-import { agentIn, checkOneEnvironment, holdEnvironment } from "./run-environment.ts";
+import { agentIn, checkOneEnvironment, openRunEnvironment } from "./run-environment.ts";
 import { createTeacher } from "./teacher/create-teacher.ts";
-import { holdBackend } from "./hold-backend.ts";
+import { openBackend } from "./open-backend.ts";
 import type { AgentTrainerOptions } from "./trainer-options.ts";
 
 /** The options without the types that only callers need. */
@@ -202,7 +202,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const { config } = this;
     const { resume, allowChanges, onEvent } = this.#given;
     const listeners = onEvent === undefined ? more : [...more, onEvent];
-    await using env = await holdEnvironment(config, this.#folder, this.#given.env);
+    await using env = await openRunEnvironment(config, this.#folder, this.#given.env);
     const rollouts = await agentIn(this.#agent, config, this.#folder, env?.source ?? null, {
       ...this.#given,
       isGroupScored: this.#isGroupScored,
@@ -215,8 +215,8 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       environment: env?.source ?? null,
       ...(signal === undefined ? {} : { signal }),
     });
-    await using held = await holdBackend(config, this.#folder, { ...this.#given, listeners });
-    const { backend } = held;
+    await using opened = await openBackend(config, this.#folder, { ...this.#given, listeners });
+    const { backend } = opened;
     if (backend !== this.#given.backend) this.#checkBackend(backend);
     await using teacher = createTeacher(config, this.#folder, this.#given.onPull);
     const isBackendLoss = (name: string): boolean =>

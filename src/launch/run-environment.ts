@@ -20,7 +20,7 @@ import { loadAgent } from "./load-agent.ts";
 import { loadExport } from "./load-module.ts";
 
 /** An environment that a run uses; disposing of it closes what the run opened. */
-export interface HeldEnvironment extends AsyncDisposable {
+export interface OpenEnvironment extends AsyncDisposable {
   readonly source: EnvironmentSource;
 }
 
@@ -42,11 +42,11 @@ export function checkOneEnvironment(
  * What code passed, else what the option `env` names; null without one.
  * @throws ConfigError when it cannot be loaded, or a secret is not set.
  */
-export async function holdEnvironment(
+export async function openRunEnvironment(
   config: Pick<TrainConfig, "env" | "environment">,
   folder: string,
   given?: EnvironmentSource | string | null,
-): Promise<HeldEnvironment | null> {
+): Promise<OpenEnvironment | null> {
   if (typeof given === "object" && given !== null) {
     return { source: given, [Symbol.asyncDispose]: async () => {} };
   }

@@ -11,15 +11,15 @@ import type { Rollouts } from "../rollouts/service/agent-spec.ts";
  */
 export function checkValidation({ trainer }: TrainConfig, valTasks: readonly Task[]): void {
   if (valTasks.length > 0) return;
-  const asked = [
+  const requested = [
     ...(trainer.valOnly ? ["trainer.val_only"] : []),
     ...(trainer.keepBest ? ["trainer.keep_best"] : []),
   ];
-  if (asked.length === 0) return;
+  if (requested.length === 0) return;
   throw new ConfigError({
-    message: `${asked.map((option) => `${option}=true`).join(" and ")} cannot be used without validation data.`,
+    message: `${requested.map((option) => `${option}=true`).join(" and ")} cannot be used without validation data.`,
     hint: "Set dataset.val (in code: valDataset), or remove the option.",
-    fields: { options: asked },
+    fields: { options: requested },
   });
 }
 

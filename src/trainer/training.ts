@@ -12,7 +12,7 @@ export interface StartedRun extends RunContext {
   readonly directory: RunDirectory;
   readonly state: RunState;
   readonly warn: (message: string) => void;
-  /** Gives the backend the weights that the run goes on with; a new run has those that it loaded. */
+  /** Gives the backend the weights of the checkpoint; a new run has those that it loaded. */
   restore(): Promise<void>;
   /** Makes all steps, once everything is there that they need. @param onSave after each checkpoint */
   loop(stepper: Stepper, onSave?: (step: number) => void): Promise<LoopResult>;

@@ -31,7 +31,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rollout.train.temperature",
     "algorithm.logprob_temperature",
   ],
-  "trainer/check-group-evaluator.ts": ["rollout.n"],
+  "trainer/check-scoring.ts": ["rollout.n"],
   "runs/batches.ts": ["data.curriculum.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.reject",

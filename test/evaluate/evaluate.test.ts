@@ -66,6 +66,21 @@ describe("evaluate", () => {
     expect(summary.usage.responseTokens).toBe(2 * "yes_".length + 3 * "no_".length);
   });
 
+  it("goes on where an agent ends the process: only its attempt fails, as in a run", async () => {
+    const [first] = coinTasks;
+    const { status, items } = await evaluate({
+      ...coin,
+      model: yesNo(() => true),
+      agentFlow: async (task, config) => {
+        if (task.id === first!.id) process.exit(0);
+        return await coinAgent(task, config);
+      },
+    });
+    expect(status).toBe("completed");
+    expect(items.map(({ reward }) => reward)).toEqual([null, 1, 1, 1, 1]);
+    expect(items[0]!.error?.message).toContain("would have ended the whole run");
+  });
+
   it("gives what a validation of the trainer gives, digit by digit", async () => {
     const outputDir = newFolder();
     const dataset = coinTasks.map((task, i) => ({

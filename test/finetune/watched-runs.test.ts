@@ -76,8 +76,16 @@ describe("a budget", () => {
   it("in dollars needs prices", async () => {
     await expect(run({ budget: { usd: 1 } })).rejects.toThrow(/no price is known/u);
     const prices = { prompt: 1, sampled: 1, trained: 1 };
-    const { metrics } = await run({ budget: { usd: 1, prices } });
-    expect(metrics!["spent/usd"]).toBeGreaterThan(0);
+    let estimate: string | undefined;
+    const onEvent = (event: TrainerEvent): void => {
+      if (event.type === "run-start") estimate = event.estimate;
+    };
+    // Twice all of the examples, without validations.
+    const set = { budget: { usd: 1, prices }, trainer: { testFreq: 0, valBeforeTrain: false } };
+    const { metrics } = await run(set, { onEvent });
+    const { "spent/trained_tokens": tokens, "spent/usd": usd } = metrics!;
+    expect(usd).toBeCloseTo(tokens! / 1e6, 12);
+    expect(estimate).toContain(`about ${tokens!.toLocaleString("en-US")} tokens`);
   });
 });
 

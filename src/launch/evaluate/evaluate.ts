@@ -4,7 +4,7 @@ import { ConfigError } from "../../core/errors.ts";
 import type { EnvironmentSource } from "../../core/environment.ts";
 import type { Task, TaskRow } from "../../core/task.ts";
 import { requireAgent } from "../load-agent.ts";
-import { agentIn, holdEnvironment } from "../run-environment.ts";
+import { agentIn, openRunEnvironment } from "../run-environment.ts";
 import { loadTasks } from "../run-datasets.ts";
 import { runGuarded } from "../../trainer/run-exit.ts";
 import { measureAttempts, validationRequests } from "../../trainer/steppers/measure.ts";
@@ -145,7 +145,7 @@ export async function evaluate<Row extends object = Task | TaskRow>(
   const resolved = evaluationConfig(given, located);
   const { config } = resolved;
   refuseRedacted(config, (key) => /^(?:env|agent_command|environment|dataset)(?:\.|$)/u.test(key));
-  await using env = await holdEnvironment(config, resolved.folder, given.env);
+  await using env = await openRunEnvironment(config, resolved.folder, given.env);
   const rollouts = await loadRollouts(given, resolved, env?.source ?? null);
   const tasks = await tasksOf(given, resolved, env?.source ?? null);
   const { nVal: n, val: sampling, failureReward, solvedReward } = config.rollout;

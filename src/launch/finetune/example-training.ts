@@ -10,11 +10,13 @@ import type { RunState } from "../../runs/checkpoint.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import { otherTasksError } from "../../runs/run-identity.ts";
 import { lossGoal } from "../../runs/validation-goal.ts";
+import { formatTrainedTokens } from "../../trainer/budget/estimate.ts";
+import { runPrices } from "../../trainer/budget/run-prices.ts";
 import { checkCapabilities } from "../../trainer/check-capabilities.ts";
 import { createExampleStepper, type Objective } from "../../trainer/steppers/examples.ts";
 import type { StartedRun, Training } from "../../trainer/training.ts";
 import { hashExamples, type LoadedExamples } from "./examples/load-examples.ts";
-import type { Example } from "./examples/token-row.ts";
+import { type Example, rowsOfExample } from "./examples/token-row.ts";
 import { crossEntropy } from "./objectives/cross-entropy.ts";
 import { preference, referenceOf } from "./objectives/preference.ts";
 import { isRead, unreadWarning } from "./unread-options.ts";
@@ -105,17 +107,36 @@ async function withPatience(state: RunState, folder: string): Promise<RunState> 
   return { ...state, patience: { value: best.value, waited: later.length } };
 }
 
+const tokensIn = (examples: readonly Example[]): number =>
+  examples.flatMap(rowsOfExample).reduce((sum, { tokens }) => sum + tokens.length, 0);
+
+/** Tokens in all passes over rows: with DPO those of the policy and the update, and of the reference once. */
+function tokensOf(
+  { data, fineTuning }: TrainConfig,
+  { train, val }: LoadedExamples,
+  steps: number,
+) {
+  const batch = Math.min(data.trainBatchSize, train.length);
+  const inUpdates = ((steps * batch) / train.length) * tokensIn(train);
+  return fineTuning.loss === "sft" ? inUpdates : 2 * inUpdates + tokensIn([...train, ...val]);
+}
+
 /** On a backend that has started: it knows the tokens of the examples. */
-export function exampleTraining(config: TrainConfig, loaded: LoadedExamples): Training {
+export function exampleTraining(
+  config: TrainConfig,
+  backend: TrainingBackend,
+  loaded: LoadedExamples,
+): Training {
   checkHeldOut(config, loaded);
   const { train, val } = loaded;
   const { data, trainer } = config;
   const dataHash = hashExamples(train);
+  const totalSteps =
+    trainer.totalBatches > 0
+      ? trainer.totalBatches
+      : stepsForEpochs(train.length, data.trainBatchSize, trainer.totalEpochs);
   return {
-    totalSteps:
-      trainer.totalBatches > 0
-        ? trainer.totalBatches
-        : stepsForEpochs(train.length, data.trainBatchSize, trainer.totalEpochs),
+    totalSteps,
     goal: lossGoal(config),
     data: { dataHash, valHash: hashExamples(val) },
     checkData(saved, { folder }) {
@@ -123,7 +144,10 @@ export function exampleTraining(config: TrainConfig, loaded: LoadedExamples): Tr
     },
     resumed: (state, _changes, folder) => withPatience(state, folder),
     warnings: fineTuneWarnings(config, loaded),
-    estimate: null,
+    estimate: formatTrainedTokens(
+      tokensOf(config, loaded, totalSteps),
+      runPrices(config, backend.name),
+    ),
     async train(run) {
       // The reference of DPO is the model as it was loaded: before a checkpoint replaces it.
       const objective = await objectiveOf(run, loaded);

@@ -5,7 +5,7 @@ import type { TrainingBackend } from "../../core/backend.ts";
 import type { BackendName } from "../../core/capabilities.ts";
 import type { PullProgress } from "../../backends/local/index.ts";
 import { checkBackendName } from "../create-backend.ts";
-import { holdBackend } from "../hold-backend.ts";
+import { openBackend } from "../open-backend.ts";
 import type { Tracker } from "../../core/tracker.ts";
 import { createTrackers } from "../../trackers/create-trackers.ts";
 import { checkResume } from "../../trainer/check-capabilities.ts";
@@ -94,12 +94,12 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   const examples = { config, folder, ...defined({ train, val }) };
   checkExamples(examples);
   const listeners = onEvent === undefined ? [] : [onEvent];
-  await using held = await holdBackend(config, folder, {
+  await using opened = await openBackend(config, folder, {
     backend: object,
     listeners,
     ...(onPull === undefined ? {} : { onPull }),
   });
-  const { backend } = held;
+  const { backend } = opened;
   checkFineTuning(config, backend);
   if (resume !== undefined && resume !== false) checkResume(backend);
   signal.throwIfAborted();
@@ -115,7 +115,7 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   const result = await executeRun({
     config,
     backend,
-    training: exampleTraining(config, loaded),
+    training: exampleTraining(config, backend, loaded),
     resume: resume ?? false,
     allowChanges: allowChanges === true,
     signal,

@@ -118,3 +118,11 @@ export function formatEstimate(estimate: RunEstimate): string {
       : `${formatUsd(usd)} at ${(["prompt", "sampled", "trained"] as const).map((name) => `$${price.prices[name]} ${name}`).join(", ")} per million (${price.source}).`;
   return `${steps === null ? "A step" : "The run"} takes about ${size}: ${tokens}, with ${basis}. ${cost}`;
 }
+
+/** What learning from this many tokens costs, as a sentence; null where no price is known. */
+export function formatTrainedTokens(trained: number, price: RunPrices | null): string | null {
+  if (price === null) return null;
+  const { prices, source } = price;
+  const usd = costOf({ prompt: 0, sampled: 0, trained }, prices);
+  return `The run learns from about ${count(trained)} tokens, without validations: ${formatUsd(usd)} at $${prices.trained} trained per million (${source}).`;
+}

@@ -60,7 +60,7 @@ export interface StepsBefore {
   readonly resumeVersions: readonly number[];
 }
 
-/** Goes on after `steps` steps with the rollouts of a checkpoint. Rollouts begin with the first step. */
+/** Resumes after `steps` steps with the rollouts of a checkpoint. Rollouts begin with the first step. */
 export function createAsyncStepper(
   run: RolloutContext,
   before: Snapshot,

@@ -1,6 +1,6 @@
 /**
  * A step without an update: rollouts of validation tasks, with the same seeds each time. A validation of a
- * run reports their metrics; an evaluation hands over each attempt as it ends, so that it can go on later.
+ * run reports their metrics; an evaluation hands over each attempt as it ends, so that it can be resumed.
  */
 import type { TrainConfig } from "../../config/train-config.ts";
 import { AgentTrainerError } from "../../core/errors.ts";

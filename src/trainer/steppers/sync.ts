@@ -11,7 +11,7 @@ import { validate } from "./measure.ts";
 import { recordRollouts, startTimer } from "./record.ts";
 import type { Snapshot, Stepper, StepResult, StepState, UpdateGuard } from "./stepper.ts";
 
-/** Goes on with the rollouts of a checkpoint. */
+/** Resumes with the rollouts of a checkpoint. */
 export function createSyncStepper(run: RolloutContext, before: Snapshot): Stepper {
   const { backend, config, gate } = run;
   const learn = createLearner(run);
@@ -30,7 +30,7 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
     const weightVersion = update.hasChanged ? await gate.publish(backend) : state.weightVersion;
     timer.lap("update");
 
-    // What the next step and a checkpoint go on with.
+    // For the next step, and for a checkpoint.
     const { episodes, batches } = collected;
     waiting = collected.waiting;
     replay = keepForReplay(replay, collected.rollouts, config, step);
