@@ -1,4 +1,4 @@
-/** What a client is told of a request that failed. */
+/** What a client receives where a request failed. */
 import { TinkerWireError } from "../tinker-api/tinker-error.ts";
 
 /** A request that cannot be served, with the status and the sentence that the client gets. */
