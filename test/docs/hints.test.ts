@@ -22,7 +22,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.rollout_correction.tis_mode",
     "async_training.staleness_threshold",
   ],
-  "launch/finetune/example-training.ts": ["fine_tuning.val_fraction"],
+  "launch/finetune/check-fine-tuning.ts": ["fine_tuning.val_fraction"],
   "launch/finetune/examples/episode-examples.ts": [
     "fine_tuning.from_run",
     "fine_tuning.min_reward",
