@@ -55,7 +55,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.use_kl_in_reward",
   ],
   // Warnings of the first start, which a resumed run repeats.
-  "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
+  "trainer/update/warnings.ts": ["algorithm.logprob_temperature"],
   "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.

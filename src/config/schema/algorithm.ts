@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss/loss.ts";
 import { estimatorNames } from "../../algorithms/catalog.ts";
-import { logprobTemperatures } from "../../algorithms/rows/step-logprobs.ts";
+import { logprobTemperatures } from "../../algorithms/rows/trainable-step.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { customName, fraction, type Section, tokenCount } from "./kinds.ts";

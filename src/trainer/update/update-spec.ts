@@ -5,6 +5,7 @@
  */
 import { isCustomName } from "../../algorithms/catalog.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
+import type { LogprobTemperature } from "../../algorithms/rows/trainable-step.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
 import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -41,6 +42,14 @@ export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.loss
       : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
     ...(algorithm.entropyCoef === 0 ? {} : { entropyCoef: algorithm.entropyCoef }),
   };
+}
+
+/** The policy that is trained where sampling has another temperature than 1, as configured if the backend supports it. */
+export function logprobTemperatureOf(
+  { algorithm }: TrainConfig,
+  { temperature = false }: BackendCapabilities,
+): LogprobTemperature {
+  return temperature ? algorithm.logprobTemperature : "one";
 }
 
 /** The optimizer at step `step`, from 1. */
