@@ -28,6 +28,9 @@ struct memory {
 struct engine {
   napi_threadsafe_function finished;
   struct team *team;
+  // Of this processor, the fastest first.
+  const struct instruction_set *sets[MAX_SETS];
+  int set_count;
   thread_handle runner;
   bool has_runner;
   _Atomic bool ending;
@@ -125,17 +128,17 @@ static bool read_call(napi_env env, napi_callback_info info, struct call *call) 
   int64_t used;
   void *data;
   napi_typedarray_type type;
-  const struct instruction_set *sets[MAX_SETS];
+  const struct engine *engine = engine_of(env);
   if (napi_get_cb_info(env, info, &count, values, NULL, NULL) != napi_ok || count < 4 ||
       napi_get_value_int32(env, values[0], &index) != napi_ok ||
       napi_get_typedarray_info(env, values[1], &type, &length, &data, NULL, NULL) != napi_ok ||
       type != napi_float64_array || napi_get_value_int64(env, values[2], &used) != napi_ok || used < 0 ||
       (size_t)used > length || napi_get_value_int32(env, values[3], &threads) != napi_ok || index < 0 ||
-      index >= processor_sets(sets)) {
+      index >= engine->set_count) {
     fail(env, "A program needs an instruction set, a Float64Array, its length and a number of threads.");
     return false;
   }
-  *call = (struct call){sets[index], data, (long)used, threads};
+  *call = (struct call){engine->sets[index], data, (long)used, threads};
   if (program_is_complete(call->set, call->commands, call->count)) return true;
   fail(env, "A program has an unknown operation, or one without all of its arguments.");
   return false;
@@ -255,9 +258,7 @@ static napi_value text(napi_env env, const char *value) {
 }
 
 // [{ name, operations: [{ name, arity }] }], the fastest first.
-static napi_value describe(napi_env env) {
-  const struct instruction_set *sets[MAX_SETS];
-  int count = processor_sets(sets);
+static napi_value describe(napi_env env, const struct instruction_set *const *sets, int count) {
   napi_value list;
   napi_create_array(env, &list);
   for (int i = 0; i < count; i++) {
@@ -290,6 +291,7 @@ NAPI_MODULE_INIT() {
   if (!engine || !(engine->team = team_create())) return fail(env, "Out of memory.");
   engine->references = 1;
   engine->last = &engine->first;
+  engine->set_count = processor_sets(engine->sets);
   thread_lock_init(&engine->lock);
   thread_lock_init(&engine->running);
   thread_signal_init(&engine->queued);
@@ -303,6 +305,6 @@ NAPI_MODULE_INIT() {
   define(env, exports, "runNow", run_now);
   define(env, exports, "allocate", allocate);
   define(env, exports, "release", release_now);
-  napi_set_named_property(env, exports, "instructionSets", describe(env));
+  napi_set_named_property(env, exports, "instructionSets", describe(env, engine->sets, engine->set_count));
   return exports;
 }

@@ -6,8 +6,6 @@
 
 enum { KEY_BLOCK = 64 };
 
-INLINE long round_up(long value, long unit) { return (value + unit - 1) / unit * unit; }
-
 // Scores of `rows` queries, TILE_ROWS at most, with one block of keys.
 static void score_block(int rows, long head_size, const float *queries, long query_stride, const float *block,
                         float *scores, long score_stride) {

@@ -17,7 +17,7 @@ static float element(const struct pack *p, long row, long column) {
   return p->from_bf16 ? widen(((const bfloat16 *)p->from)[at]) : ((const float *)p->from)[at];
 }
 
-// One element after the other: where pairs begin at an odd depth, and rows that lie along the panels.
+// One element after the other: where pairs begin or end at an odd depth.
 static void pack_elements(void *context, int piece, int pieces, int thread) {
   (void)thread;
   const struct pack *p = context;
@@ -75,6 +75,30 @@ static void pack_blocks(void *context, int piece, int pieces, int thread) {
   }
 }
 
+// Rows that lie along the panels; of bf16, two at a time.
+static void pack_along(void *context, int piece, int pieces, int thread) {
+  (void)thread;
+  const struct pack *p = context;
+  long pair = p->format == PANEL_BF16 ? 2 : 1, end_column = p->first_column + p->columns;
+  long first_block = p->first_column / BLOCK, blocks = (end_column + BLOCK - 1) / BLOCK - first_block;
+  for (long block = piece_start(blocks, piece, pieces); block < piece_start(blocks, piece + 1, pieces); block++) {
+    long column = (first_block + block) * BLOCK, end = column + BLOCK < end_column ? column + BLOCK : end_column;
+    if (column < p->first_column) column = p->first_column;
+    long from = column - p->first_column, count = end - column;
+    for (long k = 0; k < p->rows; k += pair) {
+      long at = panel_index(p->format, p->packed_depth, p->packed_columns, p->first_depth + k, column);
+      if (pair == 1) {
+        read_row(p, k, from, from + count, (float *)p->to + at);
+        continue;
+      }
+      bfloat16 even[BLOCK], odd[BLOCK], *to = (bfloat16 *)p->to + at;
+      read_row(p, k, from, from + count, even);
+      read_row(p, k + 1, from, from + count, odd);
+      for (long j = 0; j < count; j++) to[2 * j] = even[j], to[2 * j + 1] = odd[j];
+    }
+  }
+}
+
 // Element [n, k] of the rows goes to depth k of column n; where `transposed` is 1, to depth n of column k.
 // address, is bf16, rows, columns, stride, transposed, packed matrix, format (f32, bf16), its depth, its columns,
 // depth of the first element, column of the first element, factor
@@ -88,9 +112,10 @@ static void pack(const double *arguments, struct team *team) {
   p.packed_depth = read_integer(&in), p.packed_columns = read_integer(&in);
   p.first_depth = read_integer(&in), p.first_column = read_integer(&in);
   p.scale = read_number(&in);
-  int in_words = !p.transposed && (p.format == PANEL_F32 || (p.first_depth % 2 == 0 && p.columns % 2 == 0));
+  int in_pairs = p.format == PANEL_F32 || (p.first_depth % 2 == 0 && (p.transposed ? p.rows : p.columns) % 2 == 0);
+  team_part part = !in_pairs ? pack_elements : p.transposed ? pack_along : pack_blocks;
   // Neighbouring columns share a cache line.
   long units = ((p.transposed ? p.columns : p.rows) + BLOCK - 1) / BLOCK;
   int pieces = pieces_for(team, 4.0 * (double)p.rows * (double)p.columns, units);
-  team_run(team, in_words ? pack_blocks : pack_elements, &p, pieces);
+  team_run(team, part, &p, pieces);
 }

@@ -17,6 +17,7 @@ enum { PANEL = 16, TILE_ROWS = 6 }; // 24 of 32 registers of 4 lanes
 enum panel_format { PANEL_F32 = 0, PANEL_BF16 = 1, PANEL_INT8 = 2, PANEL_INT8_BY_DEPTH = 3 };
 enum precision { PRECISION_F32 = 0, PRECISION_BF16 = 1 };
 
+INLINE long round_up(long value, long unit) { return (value + unit - 1) / unit * unit; }
 INLINE long panel_count(long columns) { return (columns + PANEL - 1) / PANEL; }
 INLINE long panel_width(long columns, long panel) {
   long rest = columns - panel * PANEL;

@@ -1,42 +1,14 @@
 // C [rows, columns] (+)= A [rows, depth] B (+ A2 B2), where B is packed (`panels.h`) as f32, bf16 or integers of 8
 // bits. A second, shallow product is added to each tile while it is in the cache: the factors of an adapter.
-#include "operation.h"
+#include "product.h"
 #include "tile.h"
+#include "tiled_product.h"
 
 // Rows that stay in the cache while the panels go by.
 enum { ROW_BLOCK = 96 };
 
 // With more, what a panel takes to come matters little.
 enum { MOST_TILES_AHEAD = 8 };
-
-struct operand {
-  const float *a;
-  long a_stride, depth, packed_depth;
-  const void *b;
-  enum panel_format format;
-  // Where scales lie along the depth, or null.
-  const float *depth_scales;
-  // A in bf16, [rows, depth rounded up to 2].
-  bfloat16 *a_narrow;
-};
-
-struct product {
-  long rows, columns, c_stride;
-  struct operand first, second;
-  float *c;
-  // Scales of the first matrix, by column; or null.
-  const float *bias, *scales;
-  enum precision precision;
-  int accumulate;
-  // A panel for each thread, [packed depth of B, PANEL] f32.
-  float *panels;
-};
-
-// A panel, and the format that it is in after it was widened.
-struct panel {
-  const void *data;
-  enum panel_format format;
-};
 
 // A tile of C, and what to have in the cache for a later one, or NULL.
 struct tile {
@@ -47,17 +19,12 @@ struct tile {
   const char *ahead;
 };
 
-static long narrow_stride(const struct operand *o) { return (o->depth + 1) / 2 * 2; }
-static int is_narrow(const struct product *p, const struct operand *o) {
-  return o->depth > 0 && o->format != PANEL_F32 && p->precision == PRECISION_BF16;
-}
-
 static void narrow_operand(const struct operand *o, long row) {
   enum { CHUNK = 64 };
   long stride = narrow_stride(o);
   const float *from = o->a + row * o->a_stride;
   bfloat16 *to = o->a_narrow + row * stride;
-  if (stride > o->depth) to[o->depth] = 0;
+  for (long k = o->depth; k < stride; k++) to[k] = 0;
   if (!o->depth_scales) {
     narrow_all(to, from, o->depth);
     return;
@@ -79,13 +46,6 @@ static void narrow_rows(void *context, int piece, int pieces, int thread) {
   }
 }
 
-static long panel_bytes(const struct operand *o) {
-  return PANEL * o->packed_depth * panel_element_bytes(o->format);
-}
-static struct panel find_panel(const struct operand *o, long panel) {
-  return (struct panel){(const char *)o->b + panel * panel_bytes(o), o->format};
-}
-
 // In the format that tiles of so many rows are fastest with; the sums are the same.
 static struct panel prepare_panel(const struct product *p, struct panel panel, long width, long rows, int thread) {
   const struct operand *o = &p->first;
@@ -99,7 +59,7 @@ static struct panel prepare_panel(const struct product *p, struct panel panel, l
     return (struct panel){own, PANEL_F32};
   }
   if (p->precision == PRECISION_BF16 && panel.format == PANEL_INT8 && is_shared) {
-    integers_to_bf16(panel.data, narrow_stride(o) * width, (bfloat16 *)own);
+    integers_to_bf16(panel.data, even_depth(o) * width, (bfloat16 *)own);
     return (struct panel){own, PANEL_BF16};
   }
   return panel;
@@ -114,7 +74,7 @@ static void multiply_operand(const struct operand *o, enum precision precision, 
 #define WIDENED(format, r, v)                                                                                \
   tile_widened(format, r, v, o->depth, a, o->a_stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
 #define NARROW(format, r, v)                                                                                 \
-  tile_bf16(format, r, v, stride, narrow, stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
+  tile_bf16(format, r, v, even_depth(o), narrow, stride, panel.data, t.c, t.c_stride, accumulate, t.ahead)
 #define WIDENED_BF16(r, v) WIDENED(PANEL_BF16, r, v)
 #define WIDENED_INT8(r, v) WIDENED(PANEL_INT8, r, v)
 #define NARROW_BF16(r, v) NARROW(PANEL_BF16, r, v)
@@ -233,5 +193,11 @@ static void product(const double *arguments, struct team *team) {
   long panels = panel_count(p.columns), blocks = (p.rows + ROW_BLOCK - 1) / ROW_BLOCK;
   if (is_narrow(&p, &p.first) || is_narrow(&p, &p.second))
     team_run(team, narrow_rows, &p, pieces_for(team, (double)(p.rows * p.first.depth), p.rows));
+#if HAS_TILES
+  if (is_narrow(&p, &p.first)) {
+    team_run(team, multiply_in_tiles, &p, pieces_for(team, cost, panels > blocks ? panels : blocks));
+    return;
+  }
+#endif
   team_run(team, multiply, &p, pieces_for(team, cost, panels > blocks ? panels : blocks));
 }

@@ -5,6 +5,12 @@
 extern const struct instruction_set instruction_set_avx512_bf16, instruction_set_avx512, instruction_set_avx2,
     instruction_set_sse2;
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+extern const struct instruction_set instruction_set_amx_bf16;
+#endif
+
 struct registers {
   unsigned a, b, c, d;
 };
@@ -20,6 +26,20 @@ static unsigned long long saved_state(void) {
 }
 static int bit(unsigned value, int index) { return value >> index & 1; }
 
+#if defined(__linux__)
+static int may_use_tiles(struct registers extended, unsigned long long state) {
+#if defined(TILES_IN_C)
+  (void)extended, (void)state;
+  return 1;
+#else
+  enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  int has_tiles = (state & 0x60000) == 0x60000 && bit(extended.d, 22) && bit(extended.d, 24);
+  // The system saves their registers for a process that asks for it, and for no other.
+  return has_tiles && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#endif
+}
+#endif
+
 int processor_sets(const struct instruction_set *sets[MAX_SETS]) {
   int count = 0;
   struct registers basic = cpuid(1, 0), extended = cpuid(7, 0), more = cpuid(7, 1);
@@ -28,6 +48,9 @@ int processor_sets(const struct instruction_set *sets[MAX_SETS]) {
   int avx2 = (state & 0x6) == 0x6 && bit(extended.b, 5) && bit(basic.c, 12);
   int avx512 = avx2 && (state & 0xe6) == 0xe6 && bit(extended.b, 16) && bit(extended.b, 17) &&
                bit(extended.b, 30) && bit(extended.b, 31);
+#if defined(__linux__)
+  if (avx512 && bit(more.a, 5) && may_use_tiles(extended, state)) sets[count++] = &instruction_set_amx_bf16;
+#endif
   if (avx512 && bit(more.a, 5)) sets[count++] = &instruction_set_avx512_bf16;
   if (avx512) sets[count++] = &instruction_set_avx512;
   if (avx2) sets[count++] = &instruction_set_avx2;

@@ -18,6 +18,8 @@ const x64 = {
   avx2: ["-mavx2", "-mfma"],
   sse2: [],
 };
+// Linux gives a process these registers when it asks for them.
+const x64WithTiles = { amx_bf16: [...x64.avx512_bf16, "-mamx-tile", "-mamx-bf16"], ...x64 };
 const arm64 = { neon_bf16: ["-mcpu=generic+bf16"], neon: [] };
 
 const addonSources = [
@@ -49,9 +51,9 @@ const wasmFeatures =
 
 /** The names are those that src/engine/native/platform-name.ts gives. */
 export const platforms = {
-  "linux-x64-gnu": addon("x86_64-linux-gnu.2.17", x64, linux),
+  "linux-x64-gnu": addon("x86_64-linux-gnu.2.17", x64WithTiles, linux),
   "linux-arm64-gnu": addon("aarch64-linux-gnu.2.17", arm64, linux),
-  "linux-x64-musl": addon("x86_64-linux-musl", x64, { linkFlags: ["-lm", "-dynamic"] }),
+  "linux-x64-musl": addon("x86_64-linux-musl", x64WithTiles, { linkFlags: ["-lm", "-dynamic"] }),
   "linux-arm64-musl": addon("aarch64-linux-musl", arm64, { linkFlags: ["-lm", "-dynamic"] }),
   "darwin-x64": addon("x86_64-macos.11.0", x64, apple),
   "darwin-arm64": addon("aarch64-macos.11.0", arm64, apple),

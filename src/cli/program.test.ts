@@ -36,7 +36,11 @@ describe("help", () => {
     [["--help"], ["train", "demo", "Examples:"]],
     [
       ["train", "--help"],
-      ["--resume", "--dry-run", "Examples:", "rollout.n_val"],
+      ["--resume", "--dry-run", "Examples:", "training.learning_rate", "train --help all"],
+    ],
+    [
+      ["train", "--help", "all"],
+      ["--resume", "algorithm:\n", "rollout.n_val"],
     ],
     [
       ["demo", "--help"],
@@ -48,23 +52,39 @@ describe("help", () => {
     expect(err).toBe("");
     for (const text of expected) expect(out).toContain(text);
   });
-  it.each([[], ["train"], ["gateway"], ["view"], ["runs", "show"], ["eval"], ["serve"]])(
-    "%j breaks no word in a terminal of 80 columns",
-    async (...words) => {
-      let wide = "";
-      let narrow = "";
-      const stderr = { write: () => true };
-      const show = (columns: number, write: (text: string) => unknown) =>
-        runCli([...words, "--help"], { stdout: { write, isTTY: true, columns }, stderr });
-      await show(10_000, (text) => (wide += text));
-      await show(80, (text) => (narrow += text));
-      const tooLong = narrow.split("\n").filter((line) => line.length > 80);
-      // Only a word that is longer than a line by itself.
-      expect(tooLong.filter((line) => line.trim().replace(/ \\$/u, "").includes(" "))).toEqual([]);
-      const plain = (text: string) => text.split(/\s+(?:\\\s+)?/u).join(" ");
-      expect(plain(narrow)).toBe(plain(wide));
-    },
-  );
+  it.each([
+    [],
+    ["train"],
+    ["train", "all"],
+    ["gateway"],
+    ["view"],
+    ["runs", "show"],
+    ["eval"],
+    ["serve"],
+  ])("%j breaks no word in a terminal of 80 columns", async (...words) => {
+    let wide = "";
+    let narrow = "";
+    const stderr = { write: () => true };
+    const show = (columns: number, write: (text: string) => unknown) =>
+      runCli([...words, "--help"], { stdout: { write, isTTY: true, columns }, stderr });
+    await show(10_000, (text) => (wide += text));
+    await show(80, (text) => (narrow += text));
+    const tooLong = narrow.split("\n").filter((line) => line.length > 80);
+    // Only a word that is longer than a line by itself.
+    expect(tooLong.filter((line) => line.trim().replace(/ \\$/u, "").includes(" "))).toEqual([]);
+    const plain = (text: string) => text.split(/\s+(?:\\\s+)?/u).join(" ");
+    expect(plain(narrow)).toBe(plain(wide));
+  });
+  it("fits train on a screen or two, and lists every command under a heading", async () => {
+    let text = "";
+    const stdout = { write: (part: string) => (text += part), isTTY: true, columns: 80 };
+    await runCli(["train", "--help"], { stdout, stderr: { write: () => true } });
+    expect(text.split("\n").length).toBeLessThan(90);
+    const { out } = await run("--help");
+    expect(out).not.toContain("\nCommands:");
+    expect(out.match(/^ {2}[a-z]+ {2,}\S/gmu)).toHaveLength(24);
+    expect(out).not.toContain("trace");
+  });
   it("prints the version on stdout", async () => {
     const { code, out } = await run("--version");
     expect([code, /^\d+\.\d+\.\d+\n$/u.test(out)]).toEqual([0, true]);

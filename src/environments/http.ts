@@ -45,7 +45,7 @@ const repeated = new JsonClient({
   retry: { ...backOff, tries: 5, mayPass: isPassing, maxAskedMs: 5000 },
 });
 
-/** One request; its response is not read. @throws AgentTrainerError (`ENVIRONMENT_FAILED`) for a failure or a refusal */
+/** One request, of whose response only the status matters. @throws AgentTrainerError (`ENVIRONMENT_FAILED`) */
 export async function request({ url, ...call }: HttpRequest): Promise<void> {
   await once.request({ ...call, path: url }, () => undefined);
 }

@@ -102,14 +102,14 @@ export class JsonClient {
     const { path, method, body, signal, accept = isSuccess } = call;
     const { baseUrl = "", fetch } = this.#options;
     const headers = this.#headers(call);
+    const init: RequestInit = {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers,
+      ...(body === undefined ? {} : { body: isBytes(body) ? body : JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    };
     let response: Response;
     try {
-      const init: RequestInit = {
-        method: method ?? (body === undefined ? "GET" : "POST"),
-        headers,
-        ...(body === undefined ? {} : { body: isBytes(body) ? body : JSON.stringify(body) }),
-        ...(signal === undefined ? {} : { signal }),
-      };
       response = await fetchSameOrigin(baseUrl + path, init, fetch);
     } catch (error) {
       signal?.throwIfAborted();

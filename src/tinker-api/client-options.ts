@@ -1,7 +1,6 @@
 /** Options of a client, and the values they resolve to. */
-import { ConfigError } from "../core/errors.ts";
-
-export const hostedBaseUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod";
+import type { WireSettings } from "./wire/server-profile.ts";
+import { atLeastOne, fromEnvironment, resolveWire } from "./wire/settings.ts";
 
 /** Options of a Tinker client: the server, the key, deadlines and the encoding. */
 export interface TinkerClientOptions {
@@ -43,61 +42,37 @@ export interface TinkerClientOptions {
   readonly random?: () => number;
 }
 
-export interface ClientSettings {
-  readonly baseUrl: string;
+export interface ClientSettings extends WireSettings {
   readonly apiKey: string;
   readonly encoding: "auto" | "json" | "protobuf";
   readonly userMetadata: Readonly<Record<string, string>> | null;
   readonly tags: readonly string[];
   readonly projectId: string | null;
   readonly sdkVersion: string;
-  readonly deadlineMs: number;
-  readonly patienceMs: number;
-  readonly heartbeatMs: number;
   readonly maxConcurrentSamples: number;
-  readonly onWarning: (notice: string) => void;
-}
-
-function fromEnvironment(name: string): string | undefined {
-  const value = process.env[name];
-  return value === undefined || value === "" ? undefined : value;
+  readonly random: () => number;
 }
 
 /** @throws ConfigError when there is no key, or a URL or a number makes no sense. */
 export function resolveSettings(options: TinkerClientOptions): ClientSettings {
-  const baseUrl = options.baseUrl ?? fromEnvironment("TINKER_BASE_URL") ?? hostedBaseUrl;
-  if (!URL.canParse(baseUrl) || !/^https?:/u.test(baseUrl))
-    throw new ConfigError({
-      message: `tinker_base_url is "${baseUrl}", which is no http or https URL.`,
-      fields: { baseUrl },
-    });
-  const apiKey = options.apiKey ?? fromEnvironment("TINKER_API_KEY");
-  if (apiKey === undefined)
-    throw new ConfigError({
-      message: "There is no key for the Tinker server.",
-      hint: "Set TINKER_API_KEY. Your own server may take any, such as tml-local.",
-    });
-  const tags = fromEnvironment("TINKER_TAGS")?.split(",") ?? [];
   return {
-    baseUrl: baseUrl.replace(/\/+$/u, ""),
-    apiKey,
+    ...resolveWire(options, {
+      prefix: "TINKER",
+      urlOption: "tinker_base_url",
+      hostedUrl: "https://tinker.thinkingmachines.dev/services/tinker-prod",
+      noKey: {
+        message: "There is no key for the Tinker server.",
+        hint: "Set TINKER_API_KEY. Your own server may take any, such as tml-local.",
+      },
+      deadlineMs: 1_800_000,
+      patienceMs: 300_000,
+    }),
+    ...atLeastOne({ maxConcurrentSamples: options.maxConcurrentSamples ?? 400 }),
     encoding: options.encoding ?? "auto",
     userMetadata: options.userMetadata ?? null,
-    tags: options.tags ?? tags,
+    tags: options.tags ?? fromEnvironment("TINKER_TAGS")?.split(",") ?? [],
     projectId: options.projectId ?? fromEnvironment("TINKER_PROJECT_ID") ?? null,
     sdkVersion: options.sdkVersion ?? "0.38.0",
-    deadlineMs: atLeastOne("deadlineMs", options.deadlineMs ?? 1_800_000),
-    patienceMs: atLeastOne("patienceMs", options.patienceMs ?? 300_000),
-    heartbeatMs: atLeastOne("heartbeatMs", options.heartbeatMs ?? 10_000),
-    maxConcurrentSamples: atLeastOne("maxConcurrentSamples", options.maxConcurrentSamples ?? 400),
-    onWarning: options.onWarning ?? (() => undefined),
+    random: options.random ?? Math.random,
   };
-}
-
-function atLeastOne(option: string, value: number): number {
-  if (value >= 1) return value;
-  throw new ConfigError({
-    message: `${option} is ${value}, but must be at least 1.`,
-    fields: { option, value },
-  });
 }

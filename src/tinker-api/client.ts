@@ -2,16 +2,23 @@
  * A session with a Tinker server: models to train, samplers, lists. Heartbeats keep it alive until it
  * is closed.
  */
+import { AdaptiveSlots } from "../util/adaptive-slots.ts";
 import { defined } from "../util/defined.ts";
 import { Credentials } from "./credentials.ts";
 import { defaultChunkLimits, type ChunkLimits } from "./chunks.ts";
-import { resolveSettings, type TinkerClientOptions } from "./client-options.ts";
-import { jsonOf, RequestContext, textOf, type TinkerCallOptions } from "./request-context.ts";
+import {
+  resolveSettings,
+  type ClientSettings,
+  type TinkerClientOptions,
+} from "./client-options.ts";
 import { RestClient } from "./rest-client.ts";
 import { SamplingClient } from "./sampling-client.ts";
 import { TinkerStatusError } from "./tinker-error.ts";
+import { tinkerProfile } from "./tinker-profile.ts";
 import { TrainingClient } from "./training-client.ts";
-import { Transport } from "./transport.ts";
+import type { TinkerCallOptions } from "./wire/futures.ts";
+import { Session } from "./wire/session.ts";
+import { Transport } from "./wire/transport.ts";
 
 /** The LoRA adapter to create, and on which base model. */
 export interface CreateModelOptions extends TinkerCallOptions {
@@ -35,76 +42,45 @@ interface ServerFlags {
   readonly fwdbwd_max_chunk_bytes_count?: number;
 }
 
-const heartbeatTimeoutMs = 10_000;
 const finishTimeoutMs = 5_000;
-/** Without a heartbeat for so long, the server may end the session. */
-const heartbeatWarningMs = 120_000;
+
+interface ClientParts {
+  readonly session: Session;
+  readonly limits: ChunkLimits;
+  readonly settings: ClientSettings;
+}
 
 /** A session with a Tinker server. Created by `createTinkerClient`. */
 export class TinkerClient implements AsyncDisposable {
   readonly sessionId: string;
   readonly rest: RestClient;
-  readonly #context: RequestContext;
-  readonly #limits: ChunkLimits;
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #parts: ClientParts;
+  /** Of all samplers of the client together: they share the server. */
+  readonly #slots: AdaptiveSlots;
   #finished: Promise<void> | undefined;
-  #nextModel = 0;
   #nextSampler = 0;
-  #lastHeartbeat = Date.now();
-  /** Silence after which there is something to say. */
-  #nextWarningMs = heartbeatWarningMs;
 
   /** @internal Use {@link createTinkerClient}. */
-  constructor(context: RequestContext, sessionId: string, limits: ChunkLimits) {
-    this.#context = context;
-    this.sessionId = sessionId;
-    this.#limits = limits;
-    this.rest = new RestClient(context);
-    this.#heartbeat = setInterval(() => void this.#beat(), context.settings.heartbeatMs);
-    this.#heartbeat.unref();
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
+    this.sessionId = parts.session.id;
+    this.rest = new RestClient(parts.session.transport);
+    this.#slots = new AdaptiveSlots(parts.settings.maxConcurrentSamples);
+  }
+
+  get #transport(): Transport {
+    return this.#parts.session.transport;
   }
 
   /** Of the server. */
   get baseUrl(): string {
-    return this.#context.transport.baseUrl;
-  }
-
-  async #beat(): Promise<void> {
-    try {
-      await this.#context.transport.send({
-        method: "POST",
-        path: "/api/v1/session_heartbeat",
-        body: JSON.stringify({ session_id: this.sessionId, type: "session_heartbeat" }),
-        timeoutMs: heartbeatTimeoutMs,
-        once: true,
-      });
-      this.#lastHeartbeat = Date.now();
-      this.#nextWarningMs = heartbeatWarningMs;
-    } catch (error) {
-      const silence = Date.now() - this.#lastHeartbeat;
-      if (silence < this.#nextWarningMs) return;
-      this.#nextWarningMs = silence + heartbeatWarningMs;
-      this.#context.settings.onWarning(
-        `No heartbeat has reached the server for ${Math.round(silence / 1000)} s: ${String(error)}`,
-      );
-    }
-  }
-
-  #training(modelId: string): TrainingClient {
-    return new TrainingClient({
-      context: this.#context,
-      modelId,
-      limits: this.#limits,
-      nextSamplerSeqId: () => this.#nextSampler++,
-    });
+    return this.#transport.baseUrl;
   }
 
   /** A new LoRA adapter on `baseModel`. */
   async createModel(options: CreateModelOptions): Promise<TrainingClient> {
-    const body = {
-      type: "create_model",
-      session_id: this.sessionId,
-      model_seq_id: this.#nextModel++,
+    const { session, limits, settings } = this.#parts;
+    const fields = {
       base_model: options.baseModel,
       ...defined({ user_metadata: options.userMetadata }),
       lora_config: {
@@ -115,15 +91,16 @@ export class TinkerClient implements AsyncDisposable {
         train_attn: options.trainAttention ?? true,
       },
     };
-    const { requestId, modelId } = await this.#context.submit({
-      method: "POST",
-      path: "/api/v1/create_model",
-      body: JSON.stringify(body),
-      ...defined({ signal: options.signal }),
-    });
-    const payload = await this.#context.wait("create_model", "CreateModel", requestId, options);
-    const result = jsonOf(payload, "create_model");
-    return this.#training(textOf(result, "model_id", modelId));
+    const { modelId } = await session.createModel(fields, options);
+    const { encoding } = settings;
+    return new TrainingClient(
+      { transport: this.#transport, modelId, encoding, limits },
+      { nextSeqId: () => this.#nextSampler++, make: (id) => this.#sampler(id) },
+    );
+  }
+
+  #sampler(id: string): SamplingClient {
+    return new SamplingClient(this.#transport, this.#slots, id);
   }
 
   /** A new model with the weights of a checkpoint, and its optimizer if wanted. */
@@ -149,17 +126,15 @@ export class TinkerClient implements AsyncDisposable {
     options: TinkerCallOptions = {},
   ): Promise<SamplingClient> {
     const source = "baseModel" in of ? { base_model: of.baseModel } : { model_path: of.modelPath };
-    const { sampling_session_id: id } = await this.#context.post<{ sampling_session_id: string }>(
-      "create_sampling_session",
-      {
-        type: "create_sampling_session",
-        session_id: this.sessionId,
-        sampling_session_seq_id: this.#nextSampler++,
-        ...source,
-      },
-      options,
-    );
-    return new SamplingClient(this.#context, id);
+    const body = {
+      type: "create_sampling_session",
+      session_id: this.sessionId,
+      sampling_session_seq_id: this.#nextSampler++,
+      ...source,
+    };
+    const { signal } = options;
+    const answer = await this.#transport.post("create_sampling_session", body, signal);
+    return this.#sampler(this.#transport.field(answer, "sampling_session_id"));
   }
 
   /** Ends the session, and its models with it. Checkpoints stay. */
@@ -169,7 +144,7 @@ export class TinkerClient implements AsyncDisposable {
 
   /** The same, and waits until the server knows. */
   [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#heartbeat);
+    this.#parts.session.stop();
     this.#finished ??= this.#finish();
     return this.#finished;
   }
@@ -178,28 +153,18 @@ export class TinkerClient implements AsyncDisposable {
   async #finish(): Promise<void> {
     const call = {
       method: "POST",
-      path: `/api/v1/sessions/${encodeURIComponent(this.sessionId)}/finish`,
-      body: JSON.stringify({ reason: { type: "success" } }),
+      path: this.#transport.route(`sessions/${encodeURIComponent(this.sessionId)}/finish`),
+      json: { reason: { type: "success" } },
       timeoutMs: finishTimeoutMs,
-      once: true,
     } as const;
-    await this.#context.transport.send(call).catch(() => undefined);
+    await this.#transport.attempt(call).catch(() => undefined);
   }
 }
 
-interface SessionJson {
-  readonly session_id: string;
-  readonly info_message?: string | null;
-  readonly warning_message?: string | null;
-  readonly error_message?: string | null;
-}
-
 /** Not every server has them. */
-async function readFlags(context: RequestContext): Promise<ServerFlags> {
+async function readFlags(transport: Transport, settings: ClientSettings): Promise<ServerFlags> {
   try {
-    return await context.post<ServerFlags>("client/config", {
-      sdk_version: context.settings.sdkVersion,
-    });
+    return await transport.post("client/config", { sdk_version: settings.sdkVersion });
   } catch (error) {
     if (error instanceof TinkerStatusError && error.status === 404) return {};
     throw error;
@@ -221,32 +186,18 @@ async function readFlags(context: RequestContext): Promise<ServerFlags> {
 export async function createTinkerClient(options: TinkerClientOptions = {}): Promise<TinkerClient> {
   const settings = resolveSettings(options);
   const credentials = new Credentials(settings.apiKey);
-  const transport = new Transport({
-    baseUrl: settings.baseUrl,
-    timeoutMs: options.httpTimeoutMs ?? 60_000,
-    patienceMs: settings.patienceMs,
-    onWarning: settings.onWarning,
-    key: credentials.current,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-    ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
-    ...(options.random === undefined ? {} : { random: options.random }),
-  });
-  const context = new RequestContext(transport, settings);
-  const flags = await readFlags(context);
+  const transport = new Transport(tinkerProfile(settings, credentials.current), settings);
+  const flags = await readFlags(transport, settings);
   if (flags.pjwt_auth_enabled === true) await credentials.useTokens(transport);
-  const session = await context.post<SessionJson>("create_session", {
-    type: "create_session",
+  const session = await Session.open(transport, {
     tags: settings.tags,
     user_metadata: settings.userMetadata,
     sdk_version: settings.sdkVersion,
     ...(settings.projectId === null ? {} : { project_id: settings.projectId }),
   });
-  for (const kind of ["info", "warning", "error"] as const) {
-    const message = session[`${kind}_message`];
-    if (message) settings.onWarning(`The Tinker server says (${kind}): ${message}`);
-  }
-  return new TinkerClient(context, session.session_id, {
+  const limits = {
     datums: flags.fwdbwd_max_chunk_len ?? defaultChunkLimits.datums,
     bytes: flags.fwdbwd_max_chunk_bytes_count ?? defaultChunkLimits.bytes,
-  });
+  };
+  return new TinkerClient({ session, limits, settings });
 }

@@ -1,5 +1,5 @@
 /** What opens the server: the key itself, or a token that it is exchanged for and that runs out. */
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./wire/transport.ts";
 
 /** A token is renewed, in the background, when it has less than this left. */
 const renewMs = 300_000;
@@ -32,13 +32,14 @@ export class Credentials {
   };
 
   async #renew(): Promise<void> {
-    const { bytes } = await this.#transport!.send({
+    const transport = this.#transport!;
+    const answer = await transport.json({
       method: "POST",
-      path: "/api/v1/auth/token",
-      body: "{}",
+      path: transport.route("auth/token"),
+      json: {},
       headers: { "x-api-key": this.#apiKey },
     });
-    const { jwt } = JSON.parse(new TextDecoder().decode(bytes)) as { jwt: string };
+    const jwt = transport.field(answer, "jwt");
     const payload = Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString();
     const { exp = 0 } = JSON.parse(payload === "" ? "{}" : payload) as { exp?: number };
     this.#token = jwt;

@@ -1,8 +1,8 @@
 /** Lists, checkpoints and archives: what needs no session. */
 import { delay } from "../util/abort.ts";
 import { readLimitedBytes } from "../util/read-limited.ts";
-import type { RequestContext } from "./request-context.ts";
 import { TinkerStatusError, TinkerWireError } from "./tinker-error.ts";
+import type { Transport } from "./wire/transport.ts";
 
 /** A model that a Tinker server offers. */
 export interface ServerModel {
@@ -72,19 +72,20 @@ const maxArchiveBytes = 4 * 2 ** 30;
 
 /** Lists and checkpoints of a Tinker server: `client.rest`. */
 export class RestClient {
-  readonly #context: RequestContext;
+  readonly #transport: Transport;
 
-  constructor(context: RequestContext) {
-    this.#context = context;
+  constructor(transport: Transport) {
+    this.#transport = transport;
   }
 
-  #get<T>(path: string): Promise<T> {
-    return this.#context.json<T>({ method: "GET", path: `/api/v1/${path}` });
+  async #get<T>(path: string): Promise<T> {
+    const answer = await this.#transport.json({ method: "GET", path: this.#transport.route(path) });
+    return answer as T;
   }
 
   async #change(method: "POST" | "PUT" | "DELETE", path: string, body?: object): Promise<void> {
-    const json = body === undefined ? {} : { body: JSON.stringify(body) };
-    await this.#context.transport.send({ method, path: `/api/v1/${path}`, ...json });
+    const json = body === undefined ? {} : { json: body };
+    await this.#transport.send({ method, path: this.#transport.route(path), ...json });
   }
 
   async models(): Promise<readonly ServerModel[]> {
@@ -135,7 +136,7 @@ export class RestClient {
       train_mlp?: boolean | null;
       train_unembed?: boolean | null;
     };
-    const info = await this.#context.post<Response>("weights_info", { tinker_path: path });
+    const info = (await this.#transport.post("weights_info", { tinker_path: path })) as Response;
     return {
       baseModel: info.base_model,
       loraRank: info.lora_rank ?? null,
@@ -165,9 +166,9 @@ export class RestClient {
   /** Where the files of a checkpoint can be fetched, without a key, until `expires`. */
   async archiveUrl(path: string): Promise<{ readonly url: string; readonly expires: Date }> {
     for (let tries = 1; ; tries++) {
-      const { status, headers, bytes } = await this.#context.transport.send({
+      const { status, headers, bytes } = await this.#transport.send({
         method: "GET",
-        path: `/api/v1/${routeOf(path)}/archive`,
+        path: this.#transport.route(`${routeOf(path)}/archive`),
         accept: (code) => code === 302 || code === 503,
       });
       if (status === 503 && tries < archiveTries) {
@@ -178,7 +179,7 @@ export class RestClient {
         throw new TinkerStatusError({ request: "GET archive", status }, "it is still being built.");
       const fallback = new Date(Date.now() + archiveLifeMs);
       if (status === 302) {
-        const location = new URL(headers.get("location") ?? "", this.#context.transport.baseUrl);
+        const location = new URL(headers.get("location") ?? "", this.#transport.baseUrl);
         const expires = new Date(headers.get("expires") ?? Number.NaN);
         return {
           url: location.href,

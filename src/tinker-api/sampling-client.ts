@@ -3,10 +3,11 @@ import { DeadlineError } from "../core/errors.ts";
 import { modelInputJson, sampleFromJson } from "./codec/json-codec.ts";
 import type { TinkerSample, TinkerSampleOutput, TopTokens } from "./messages.ts";
 import { decodeSampleOutput } from "./codec/proto-codec.ts";
-import type { TinkerCallOptions, RequestContext } from "./request-context.ts";
-import type { AdaptiveSlot } from "../util/adaptive-slots.ts";
+import type { AdaptiveSlot, AdaptiveSlots } from "../util/adaptive-slots.ts";
 import { defined } from "../util/defined.ts";
 import { TinkerResultGoneError } from "./tinker-error.ts";
+import { awaitResult, issue, type TinkerCallOptions } from "./wire/futures.ts";
+import type { HttpCall, Transport } from "./wire/transport.ts";
 
 /** How many sequences to sample, and how. */
 export interface TinkerSampleOptions extends TinkerCallOptions {
@@ -37,16 +38,18 @@ const freshTries = 3;
 export class SamplingClient {
   /** Of the session that the server samples in. */
   readonly id: string;
-  readonly #context: RequestContext;
+  readonly #transport: Transport;
+  readonly #slots: AdaptiveSlots;
   #nextSeqId = 0;
 
-  constructor(context: RequestContext, id: string) {
+  constructor(transport: Transport, slots: AdaptiveSlots, id: string) {
     this.id = id;
-    this.#context = context;
+    this.#transport = transport;
+    this.#slots = slots;
   }
 
   async sample(prompt: Int32Array, options: TinkerSampleOptions): Promise<TinkerSampleOutput> {
-    const slot = await this.#context.sampleSlots.take(options.signal);
+    const slot = await this.#slots.take(options.signal);
     try {
       for (let tries = 1; ; tries++) {
         try {
@@ -68,31 +71,31 @@ export class SamplingClient {
   ): Promise<TinkerSampleOutput> {
     const seqId = this.#nextSeqId++;
     const { signal } = options;
-    const { requestId } = await this.#context.submit({
-      method: "POST",
-      path: "/api/v1/asample",
-      body: JSON.stringify(this.#body(prompt, options, seqId)),
+    const issued = await issue(this.#transport, {
+      ...this.#call("asample", this.#body(prompt, options, seqId)),
       headers: { "x-tinker-sampling-backpressure": "1" },
       onOverload: () => slot.overloaded(),
-      ...defined({ signal }),
+      signal,
     });
-    const extra = { acceptProto: true, seqId };
-    const payload = await this.#context
-      .wait("asample", "Sample", requestId, options, extra)
-      .catch((error: unknown) => {
-        if (signal?.aborted === true || error instanceof DeadlineError) this.#cancel(requestId);
-        throw error;
-      });
+    const awaited = { ...options, type: "Sample", acceptProto: true, seqId };
+    const payload = await awaitResult(this.#transport, issued, awaited).catch((error: unknown) => {
+      if (signal?.aborted === true || error instanceof DeadlineError)
+        this.#cancel(issued.requestId);
+      throw error;
+    });
     const output =
       payload.kind === "proto" ? decodeSampleOutput(payload.bytes) : sampleFromJson(payload.value);
     return { ...output, promptLogprobs: withFirst(output.promptLogprobs, prompt.length) };
   }
 
+  #call(route: string, json: object): HttpCall {
+    return { method: "POST", path: this.#transport.route(route), json };
+  }
+
   /** A server that knows the route stops sampling; for another, nothing changes. */
   #cancel(requestId: string): void {
-    const body = JSON.stringify({ request_id: requestId });
-    const call = { method: "POST", path: "/api/v1/cancel_future", body, once: true } as const;
-    void this.#context.transport.send(call).catch(() => undefined);
+    const call = this.#call("cancel_future", { request_id: requestId });
+    void this.#transport.attempt(call).catch(() => undefined);
   }
 
   #body(prompt: Int32Array, options: TinkerSampleOptions, seqId: number): object {

@@ -1,16 +1,6 @@
 /** What goes wrong between a client and a Tinker server. */
 import { AgentTrainerError, type ErrorDetails } from "../core/errors.ts";
-
-/** Which request it was, for messages and logs. */
-export interface TinkerRequestName {
-  /** `POST /api/v1/optim_step`, for example. */
-  readonly request: string;
-  /** HTTP status; absent without a response. */
-  readonly status?: number;
-  /** Id of the future that failed. */
-  readonly requestId?: string;
-  readonly seqId?: number;
-}
+import type { TinkerRequestName } from "./wire/fault-policy.ts";
 
 /** Base of all errors that come from a Tinker server or from the way to it. */
 export class TinkerError extends AgentTrainerError {

@@ -2,8 +2,7 @@
 import { Hono } from "hono";
 import { isSameToken } from "../http/keys.ts";
 import { isForeign, localClientsOnly } from "../http/local-clients.ts";
-import { TinkerWireError } from "../tinker-api/tinker-error.ts";
-import { RequestError } from "./request-error.ts";
+import { failureOf, RequestError } from "./request-error.ts";
 import { Archives } from "./routes/archive-routes.ts";
 import { limitBodies } from "./routes/read-body.ts";
 import { restRoutes } from "./routes/rest-routes.ts";
@@ -47,12 +46,8 @@ export function createApp(service: TinkerService, options: AppOptions): Hono {
   app.route("/", restRoutes(service, archives));
   app.notFound((c) => c.json({ detail: `There is no ${c.req.method} ${c.req.path} here.` }, 404));
   app.onError((error) => {
-    if (error instanceof RequestError)
-      return Response.json({ detail: error.message }, { status: error.status });
-    if (error instanceof TinkerWireError || error instanceof SyntaxError)
-      return Response.json({ detail: error.message }, { status: 422 });
-    onError?.(error);
-    return Response.json({ detail: "Internal Server Error" }, { status: 500 });
+    const { status, message } = failureOf(error, onError);
+    return Response.json({ detail: message }, { status });
   });
   return app;
 }

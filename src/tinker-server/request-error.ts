@@ -1,3 +1,6 @@
+/** What a client is told of a request that failed. */
+import { TinkerWireError } from "../tinker-api/tinker-error.ts";
+
 /** A request that cannot be served, with the status and the sentence that the client gets. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
@@ -7,4 +10,18 @@ export class RequestError extends Error {
     super(message);
     this.status = status;
   }
+}
+
+export interface WireFailure {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** Failures of this server's own are given to `onError`, and the client learns nothing of them. */
+export function failureOf(error: unknown, onError?: (error: unknown) => void): WireFailure {
+  if (error instanceof RequestError) return { status: error.status, message: error.message };
+  if (error instanceof TinkerWireError || error instanceof SyntaxError)
+    return { status: 422, message: error.message };
+  onError?.(error);
+  return { status: 500, message: "Internal Server Error" };
 }

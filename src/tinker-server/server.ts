@@ -6,10 +6,11 @@ import type { Hono } from "hono";
 import { ConfigError } from "../core/errors.ts";
 import { defaultTrainingMemoryMiB } from "../engine/policy-engine.ts";
 import { fetchServer, listen, type Listening } from "../http/listen.ts";
+import type { Renderer } from "../core/policy.ts";
 import { defined } from "../util/defined.ts";
+import { readJsonFile } from "../util/files/json-file.ts";
 import { createApp } from "./app.ts";
 import { CheckpointStore } from "./checkpoints/checkpoint-store.ts";
-import { findEndTokens } from "./end-tokens.ts";
 import { BaseModel } from "./model/base-model.ts";
 import {
   defaultMaxBodyMiB,
@@ -113,6 +114,19 @@ async function createService(
       samplers: options.maxSamplers ?? 32,
     },
   });
+}
+
+/** Tokens that end a sequence when a request names none: those of the model's own files. */
+async function findEndTokens(modelPath: string, renderer: Renderer): Promise<readonly number[]> {
+  for (const file of ["generation_config.json", "config.json"]) {
+    const json = (await readJsonFile(join(modelPath, file)).catch(() => null)) as {
+      eos_token_id?: number | readonly number[] | null;
+    } | null;
+    const ids = json?.eos_token_id;
+    if (typeof ids === "number") return [ids];
+    if (Array.isArray(ids)) return ids as readonly number[];
+  }
+  return renderer.stop.tokenIds;
 }
 
 function serve(service: TinkerService, app: Hono): TinkerServer {

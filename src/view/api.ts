@@ -2,9 +2,9 @@
 import type { ToolCall } from "../core/message.ts";
 import type { RunFinding } from "../core/health.ts";
 import type { TokenRecord } from "../core/token-record.ts";
+import type { EpisodePhase } from "../runs/evaluations/recorded-episode.ts";
 
-/** Where an episode came from. */
-export type EpisodePhase = "train" | "validation" | "evaluation";
+export type { EpisodePhase };
 
 /** One row of the list of episodes. */
 export interface EpisodeRow {
@@ -166,18 +166,32 @@ export interface CallHttp {
   readonly note: string;
 }
 
-export interface ViewEpisode {
-  readonly row: EpisodeRow;
+/** What happened in an episode, for everything that shows one: pages, files and terminals. */
+export interface Conversation {
+  readonly id: string;
+  readonly task: string;
   readonly instruction: string;
   /** Metadata of the task as JSON, where an expected answer often is; empty without any. */
   readonly metadata: string;
   readonly trajectories: readonly ViewTrajectory[];
   readonly output: string;
+  readonly reward: number | null;
+  readonly isCorrect: boolean | null;
   readonly signals: Readonly<Record<string, number>>;
+  /** Why it ended, as recorded. */
+  readonly ended: string;
+  /** Of its error, and of calls that failed without one; null without any. */
+  readonly error: string | null;
+  readonly failedCalls: string | null;
   readonly errorStack: string | null;
   /** How it ended, as a sentence. */
   readonly ending: string;
   readonly isBad: boolean;
+}
+
+/** A conversation with its place in the index. */
+export interface ViewEpisode extends Conversation {
+  readonly row: EpisodeRow;
   readonly previous: number | null;
   readonly following: number | null;
 }

@@ -196,8 +196,8 @@ it.each(["atif", "training-trace"])(
       stopReason: "length",
       messages: [{ role: "system" }, { role: "user" }, { role: "assistant" }, { role: "tool" }],
     });
-    const shown = await cli("trace", "1/a/0", "--run", output, "--json");
-    expect(JSON.parse(shown.out)).toMatchObject({ row: { calls: 2, toolCalls: 1, reward: 0.5 } });
+    const shown = await cli("show", output, "--json");
+    expect(JSON.parse(shown.out)).toMatchObject({ episodes: [{ calls: 2, reward: 0.5 }, {}] });
   },
 );
 

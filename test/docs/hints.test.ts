@@ -60,7 +60,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
   "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
-  "tinker-api/rows/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
+  "backends/datum/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
 };
 
 /** Options that messages name in words. */

@@ -37,7 +37,7 @@ const inSource: Readonly<Record<string, readonly [string, string]>> = {
   ],
   "engine/prompt_tokens": ["src/backends/fireworks/backend.ts", '"engine/prompt_tokens"'],
   "engine/trained_tokens": ["src/backends/fireworks/backend.ts", '"engine/trained_tokens"'],
-  "train/server/{name}": ["src/tinker-api/rows/update-metrics.ts", "`server/"],
+  "train/server/{name}": ["src/backends/datum/update-metrics.ts", "`server/"],
 };
 
 const sourced = coinTasks.map((task) => ({ ...task, metadata: { data_source: "coins" } }));

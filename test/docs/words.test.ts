@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { type CommandEntry, commandTable } from "../../src/cli/command-table.ts";
 import { runCli } from "../../src/cli/program.ts";
 import { pages, readPage, root } from "./pages.ts";
 
@@ -81,18 +82,23 @@ async function helpOf(...command: string[]): Promise<string> {
   return text;
 }
 
-/** The names under "Commands:". */
-const commandsIn = (help: string): readonly string[] => {
-  const list = /^Commands:\n((?: .*\n)+)/mu.exec(help)?.[1] ?? "";
-  return [...list.matchAll(/^ {2}([a-z][\w-]*)/gmu)]
-    .map(([, name]) => name!)
-    .filter((name) => name !== "help");
-};
+type Commands = Readonly<Record<string, CommandEntry>>;
 
-async function everyHelp(...command: string[]): Promise<readonly (readonly [string, string])[]> {
-  const help = await helpOf(...command);
-  const below = await Promise.all(commandsIn(help).map((name) => everyHelp(...command, name)));
-  return [[["agent-trainer", ...command].join(" "), help], ...below.flat()];
+/** Of these commands and those below them. */
+async function helpsOf(
+  commands: Commands,
+  ...path: string[]
+): Promise<readonly (readonly [string, string])[]> {
+  const entries = Object.entries(commands).map(async ([name, entry]) => [
+    [["agent-trainer", ...path, name].join(" "), await helpOf(...path, name)] as const,
+    ...(await helpsOf(entry.commands ?? {}, ...path, name)),
+  ]);
+  return (await Promise.all(entries)).flat();
+}
+
+async function everyHelp(): Promise<readonly (readonly [string, string])[]> {
+  const below = await Promise.all(Object.values(commandTable).map((one) => helpsOf(one)));
+  return [["agent-trainer", await helpOf()], ...below.flat()];
 }
 
 describe("retired words", () => {

@@ -3,12 +3,11 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { streamText } from "ai";
 import OpenAI from "openai";
 import { expect, it } from "vitest";
-import { formatEpisode } from "../../src/cli/terminal/transcript.ts";
+import { formatEpisode } from "../../src/cli/report/conversation-text.ts";
 import { colorsFor } from "../../src/cli/terminal/terminal.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { ownMetrics } from "../../src/runs/episode-metrics.ts";
-import { viewEpisode } from "../../src/view/episode/view-episode.ts";
-import type { EpisodeRow } from "../../src/view/api.ts";
+import { conversationOf } from "../../src/view/episode/view-episode.ts";
 import { gate } from "../gateway/function-client.ts";
 import { renderer } from "../gateway/http-world.ts";
 import { createGateway } from "../../src/gateway/index.ts";
@@ -37,8 +36,8 @@ it("a refused call that the agent swallowed is in the episode, its metrics, the 
   ]);
   expect(ownMetrics([episode], "")["episode/calls/failed"]).toBe(1);
   const words = "A model call failed and had no successful repetition: Item with id 'msg_x'";
-  expect(formatEpisode(episode, colorsFor({ write: () => true }))).toContain(words);
-  expect(viewEpisode(episode, {} as EpisodeRow).ending).toContain(words);
+  expect(formatEpisode(conversationOf(episode), colorsFor({ write: () => true }))).toContain(words);
+  expect(conversationOf(episode).ending).toContain(words);
 });
 
 it("so is a stream that ended in an error", async () => {
@@ -86,7 +85,7 @@ it("so is a stream that broke after its first words, which the AI SDK ends witho
   expect(episode.trajectories.flatMap(({ steps }) => steps)).toEqual([]);
   expect(episode.failedCalls).toMatchObject([{ status: 502 }]);
   expect(ownMetrics([episode], "")["episode/calls/failed"]).toBe(1);
-  expect(viewEpisode(episode, {} as EpisodeRow).ending).toContain("A model call failed");
+  expect(conversationOf(episode).ending).toContain("A model call failed");
 });
 
 it("one that was repeated with success is not, also when the client sent something else between", async () => {

@@ -6,10 +6,9 @@ import { AgentTrainerError } from "../../src/core/errors.ts";
 import { isFailed, isFault, isScored } from "../../src/core/outcome.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { formatEpisodeReport } from "../../src/cli/report/episode-report.ts";
+import { formatEpisode } from "../../src/cli/report/conversation-text.ts";
 import { colorsFor } from "../../src/cli/terminal/terminal.ts";
-import type { EpisodeRow } from "../../src/view/api.ts";
-import { viewEpisode } from "../../src/view/episode/view-episode.ts";
+import { conversationOf } from "../../src/view/episode/view-episode.ts";
 import { verdictOf } from "../../src/rollouts/failures/fault.ts";
 import { request, retryingAgent, runThroughGateway } from "./gateway-run.ts";
 
@@ -294,8 +293,8 @@ describe("a prompt that does not fit", () => {
     // Once, where people see a rollout.
     const plain = colorsFor({ isTTY: false, write: () => true });
     const once = /context window has 16/gu;
-    expect(formatEpisodeReport(episode, plain).match(once)).toHaveLength(1);
-    expect(viewEpisode(episode, {} as EpisodeRow).ending.match(once)).toHaveLength(1);
+    expect(formatEpisode(conversationOf(episode), plain).match(once)).toHaveLength(1);
+    expect(conversationOf(episode).ending.match(once)).toHaveLength(1);
   });
 
   it.each([

@@ -3,9 +3,10 @@ import { afterEach, expect, it, vi } from "vitest";
 import { resolveSettings } from "../../src/backends/fireworks/api/client-options.ts";
 import { FireworksHttp } from "../../src/backends/fireworks/api/http.ts";
 import { BridgeClient } from "../../src/backends/verl/bridge-client.ts";
-import type { RequestContext } from "../../src/tinker-api/request-context.ts";
+import { resolveSettings as resolveTinker } from "../../src/tinker-api/client-options.ts";
 import { RestClient } from "../../src/tinker-api/rest-client.ts";
-import { Transport } from "../../src/tinker-api/transport.ts";
+import { tinkerProfile } from "../../src/tinker-api/tinker-profile.ts";
+import { Transport } from "../../src/tinker-api/wire/transport.ts";
 
 import { callModel } from "../../src/rollouts/workflow/model-call.ts";
 
@@ -34,14 +35,11 @@ function endless() {
 
 it("of the Tinker API", async () => {
   const { fetch, requests } = endless();
-  const transport = new Transport({
-    baseUrl: "http://tinker.test",
-    timeoutMs: 60_000,
-    patienceMs: 60_000,
-    fetch,
-    onWarning: () => undefined,
-    key: () => Promise.resolve("tml-x"),
-  });
+  const settings = resolveTinker({ baseUrl: "http://tinker.test", apiKey: "tml-x", fetch });
+  const transport = new Transport(
+    tinkerProfile(settings, () => Promise.resolve("tml-x")),
+    settings,
+  );
   await expect(transport.send({ method: "GET", path: "/api/v1/healthz" })).rejects.toThrow(
     "The response to GET /api/v1/healthz is larger than 1024 MiB.",
   );
@@ -63,13 +61,17 @@ it("of a checkpoint's archive", async () => {
   const { fetch, requests } = endless();
   vi.spyOn(globalThis, "fetch").mockImplementation(fetch);
   const location = { url: "http://archives.test/a.tar" };
-  const send = () =>
-    Promise.resolve({
-      ...{ status: 200, headers: new Headers(), tries: 1 },
-      bytes: new TextEncoder().encode(JSON.stringify(location)),
-    });
-  const context = { transport: { send, baseUrl: "http://tinker.test" } };
-  const rest = new RestClient(context as unknown as RequestContext);
+  const settings = resolveTinker({
+    baseUrl: "http://tinker.test",
+    apiKey: "tml-x",
+    fetch: () => Promise.resolve(Response.json(location)),
+  });
+  const rest = new RestClient(
+    new Transport(
+      tinkerProfile(settings, () => Promise.resolve("tml-x")),
+      settings,
+    ),
+  );
   await expect(rest.downloadArchive("tinker://r:train:0/weights/a")).rejects.toThrow(
     "The archive of tinker://r:train:0/weights/a is larger than 4 GiB.",
   );

@@ -235,10 +235,9 @@ describe("a folder that somebody else wrote", () => {
     const shown = await Promise.all([
       html(folder),
       ...[
-        ["trace", "--run", folder],
-        ["trace", "1", "--run", folder, "--tokens"],
-        ["trace", "1", "--run", folder, "--markdown"],
         ["show", folder],
+        ["show", folder, "1", "--tokens"],
+        ["show", folder, "1", "--markdown"],
         ["show", folder, "1", "--verbose"],
         ["runs", "show", folder],
         ["runs", "list", join(folder, "..")],
@@ -261,6 +260,7 @@ it("lists the runs of a folder that it is given, and says so where one is needed
   }
   const { err } = await cli("view", folder, "--html", join(folder, "out.html"));
   expect(err).toContain("--html writes one run, but there are 2.");
-  const traced = await cli("trace", "--run", folder);
-  expect(traced.err).toContain(`It is a folder of runs: name one of them, as ${join(folder, "a")}`);
+  for (const name of ["a", "b"]) mkdirSync(join(folder, name, "episodes"));
+  const shown = await cli("show", folder);
+  expect(shown.err).toContain(`It is a folder of runs: name one of them, as ${join(folder, "a")}`);
 });

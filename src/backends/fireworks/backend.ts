@@ -1,78 +1,60 @@
 /** The `fireworks` backend: trains and samples on Fireworks, serverless or on a dedicated trainer. */
-import { partsOf } from "../../tinker-api/adapter-parts.ts";
-import { randomBytes } from "node:crypto";
-import type {
-  BackendCapabilities,
-  InferenceTarget,
-  RunContext,
-  TrainingBackend,
-  UpdateMetrics,
-} from "../../core/backend.ts";
-import { backendsThat, capabilityMatrix } from "../../core/capabilities.ts";
-import { ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
-import { refuseQuantization } from "../../core/refuse-quantization.ts";
-import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import type { BackendCapabilities, RunContext } from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
+import { ConfigError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { Datum } from "../../tinker-api/messages.ts";
-import { makeDatums } from "../../tinker-api/rows/datums.ts";
-import { foldPenalty } from "../../tinker-api/rows/kl-penalty.ts";
-import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
-import { serverMetrics, updateMetrics } from "../../tinker-api/rows/update-metrics.ts";
+import type { TinkerCallOptions } from "../../tinker-api/wire/futures.ts";
+import type { AdamParams } from "../../tinker-api/wire/model-client.ts";
 import { defined } from "../../util/defined.ts";
+import { partsOf } from "../datum/adapter-parts.ts";
+import { DatumBackend, madeOnce, type DatumRun, type Opened } from "../datum/backend.ts";
+import { PublishedSampler, type Published } from "../datum/published-sampler.ts";
+import type { ServerTraits } from "../datum/server-traits.ts";
 import { findRenderer } from "../find-renderer.ts";
-import type { FireworksClient } from "./api/client.ts";
 import { FireworksError } from "./api/fireworks-error.ts";
 import { nameSuffix } from "./api/names.ts";
+import type { FireworksSamplingClient } from "./api/sampling-client.ts";
 import type { FireworksTrainingClient } from "./api/training-client.ts";
 import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
-import { fireworksLoss } from "./losses.ts";
 import type { FireworksBackendOptions } from "./options.ts";
+import { sampleSequences } from "./sample-sequences.ts";
 import { openSite, type Site } from "./site.ts";
-import { SnapshotSampler, type Published } from "./snapshot-sampler.ts";
 
-/** Limit at the end of a run; deleting the session ends its models anyway. */
-const unloadMs = 5_000;
 const promoteMs = 60_000;
 const dedicatedPromoteMs = 600_000;
 
 /** Losses are sums, and gradients are applied as they are: rows carry the factors of the aggregation. */
-const profile: ServerProfile = {
+const traits: ServerTraits = {
   reduction: "sum",
   weighsPolicyLosses: false,
   samplesWhatIsTrained: false,
 };
 
-interface Started {
+interface FireworksRun extends DatumRun {
   readonly site: Site;
-  readonly client: FireworksClient;
   readonly baseModel: string;
   readonly model: FireworksTrainingClient;
-  readonly sampler: SnapshotSampler;
-  published: Published;
-}
-
-interface Counts {
-  readonly sampled: number;
-  readonly prompt: number;
-  readonly trained: number;
+  readonly sampler: PublishedSampler<FireworksSamplingClient>;
+  published: Published<FireworksSamplingClient>;
 }
 
 /** A model on Fireworks. Created by `createFireworksBackend`. */
-export class FireworksBackend implements TrainingBackend {
-  readonly name = "fireworks";
+export class FireworksBackend extends DatumBackend<FireworksRun> {
+  override readonly name = "fireworks";
   readonly #options: FireworksBackendOptions;
-  #started: Started | undefined;
-  #reference: Promise<FireworksTrainingClient> | undefined;
+  /** The base model in the same session. */
+  readonly #reference = madeOnce(() => {
+    const { site, baseModel } = this.run;
+    return site.client.createReference(baseModel);
+  });
   #snapshotOfState: string | null = null;
-  #trainedTokens = 0;
-  #reported: Counts = { sampled: 0, prompt: 0, trained: 0 };
   #undeleted: readonly string[] = [];
   /** While a deployment changes its weights, no sample begins. */
   #publishing: Promise<unknown> = Promise.resolve();
-
   #hasReference = true;
 
   constructor(options: FireworksBackendOptions = {}) {
+    super();
     this.#options = options;
   }
 
@@ -85,7 +67,7 @@ export class FireworksBackend implements TrainingBackend {
 
   /** USD per hour of the hardware that is held; null for serverless training, and where it is unknown. */
   get usdPerHour(): number | null {
-    return this.#started?.site.usdPerHour ?? null;
+    return this.started?.site.usdPerHour ?? null;
   }
 
   /** Resource names of training sessions, trainers and deployments that could not be deleted at the end. */
@@ -93,25 +75,13 @@ export class FireworksBackend implements TrainingBackend {
     return this.#undeleted;
   }
 
-  get #run(): Started {
-    if (this.#started === undefined) throw new Error("The fireworks backend has not been started.");
-    return this.#started;
-  }
-
-  async start({ model: spec, seed, signal, runDir }: RunContext): Promise<InferenceTarget> {
-    if (this.#started !== undefined)
-      throw new Error("The fireworks backend has already been started.");
-    const { lora, name: baseModel } = spec;
-    refuseQuantization(spec, this.name);
-    const { dedicated } = this.#options;
-    if (lora === null && dedicated === undefined)
-      throw new UnsupportedOptionError(
-        "model.lora_rank",
-        0,
-        this.name,
-        backendsThat(({ fullFineTune }) => fullFineTune),
-      );
-    const { contextLength, tokenizer } = this.#options;
+  protected async open({
+    model: { lora, name: baseModel },
+    seed,
+    signal,
+    runDir,
+  }: RunContext): Promise<Opened<FireworksRun>> {
+    const { contextLength, tokenizer, dedicated } = this.#options;
     if (contextLength === undefined && dedicated === undefined)
       throw new ConfigError({
         message: `Fireworks does not report how long the context of "${baseModel}" is.`,
@@ -130,28 +100,29 @@ export class FireworksBackend implements TrainingBackend {
       signal,
       onLeft: (names) => this.#leave(names),
     });
-    const { client } = site;
     try {
       const { trainAttention, trainMlp, trainUnembed } = this.#options;
-      const parts = partsOf(lora, this.name);
-      const model = await client.createModel({
+      const model = await site.client.createModel({
         baseModel,
         rank: lora?.rank ?? 0,
         ...defined({ alpha: lora?.alpha }),
         seed,
         ...defined({ trainAttention, trainMlp, trainUnembed }),
-        ...parts,
+        ...partsOf(lora, this.name),
         signal,
       });
       const published = await site.publish(model, 0, signal);
-      const length = contextLength ?? site.contextLength ?? 0;
-      const sampler = new SnapshotSampler(length, async () => {
-        await this.#publishing;
-        return this.#run.published;
+      const sampler = new PublishedSampler({
+        backend: this.name,
+        contextLength: contextLength ?? site.contextLength ?? 0,
+        published: async () => {
+          await this.#publishing;
+          return this.run.published;
+        },
+        sample: sampleSequences,
       });
       this.#hasReference = lora !== null;
-      this.#started = { site, client, baseModel, model, sampler, published };
-      return { kind: "sampler", sampler, renderer };
+      return { run: { site, baseModel, model, traits, sampler, published }, renderer };
     } catch (error) {
       this.#leave(await site.close());
       throw error;
@@ -162,139 +133,64 @@ export class FireworksBackend implements TrainingBackend {
     this.#undeleted = [...this.#undeleted, ...names];
   }
 
-  async updatePolicy(
-    rows: readonly TrainingRow[],
-    loss: LossSpec,
-    optim: OptimSpec,
-    signal?: AbortSignal,
-  ): Promise<UpdateMetrics> {
-    const { model } = this.#run;
-    const { name, config } = fireworksLoss(loss);
-    const penalty = loss.kl
-      ? foldPenalty(rows, await this.forward(rows, "reference", signal), loss.kl)
-      : null;
-    const batch = makeDatums(rows, loss, profile, penalty?.penalties);
-    if (batch.data.length === 0) return { tokens: 0, loss: 0, grad_norm: 0 };
-    const options = defined({ signal });
-    this.#count(batch.data);
-    // The step is requested once the gradient is known to be complete: a part of it is never applied.
-    const output = await model.forwardBackward(batch.data, name, config, options);
-    const step = await model.optimStep(
-      {
-        learningRate: optim.learningRate,
-        beta1: optim.beta1,
-        beta2: optim.beta2,
-        eps: optim.eps,
-        weightDecay: optim.weightDecay,
-        gradClipNorm: optim.maxGradNorm,
-      },
-      { ...options, normalization: "none" },
-    );
-    return {
-      ...updateMetrics(rows, batch, output, loss, profile.reduction),
-      ...stepMetrics(step),
-      ...(penalty === null ? {} : { kl_reference: penalty.mean }),
-    };
+  /** Requested once the gradient is known to be complete: a part of it is never applied. */
+  protected async step(
+    gradient: Promise<unknown>,
+    adam: AdamParams,
+    options: TinkerCallOptions,
+  ): Promise<Readonly<Record<string, number>>> {
+    await gradient;
+    return this.run.model.optimStep(adam, { ...options, normalization: "none" });
   }
 
-  #count(data: readonly Datum[]): void {
-    for (const { tokens } of data) this.#trainedTokens += tokens.length;
-  }
-
-  async forward(
+  protected async scoreByReference(
     rows: readonly TrainingRow[],
-    which: "current" | "reference",
-    signal?: AbortSignal,
+    options: TinkerCallOptions,
   ): Promise<readonly Float32Array[]> {
-    const model = which === "current" ? this.#run.model : await this.#referenceModel();
-    const bare = rows.map((row) => ({
-      ...row,
-      weights: new Float32Array(row.tokens.length).fill(1),
-    }));
-    const plain = {
-      name: "cross_entropy",
-      aggregation: "token-sum",
-      epsClip: 0,
-      epsClipHigh: 0,
-    } as const;
-    const { data, rowOf } = makeDatums(bare, plain, profile);
-    const result: Float32Array[] = rows.map((row) => new Float32Array(row.tokens.length));
-    if (data.length === 0) return result;
-    this.#count(data);
-    const { outputs } = await model.forward(data, "cross_entropy", {}, defined({ signal }));
-    for (const [d, index] of rowOf.entries()) {
-      const logprobs = outputs[d]!["logprobs"]!.data;
-      const { targetMask } = rows[index]!;
-      result[index] = Float32Array.from(targetMask, (mask, i) =>
-        mask === 1 && i > 0 ? logprobs[i - 1]! : 0,
-      );
-    }
-    return result;
-  }
-
-  /** The base model in the same session, made when it is needed first. */
-  #referenceModel(): Promise<FireworksTrainingClient> {
-    const { client, baseModel } = this.#run;
-    this.#reference ??= client.createReference(baseModel).catch((error: unknown) => {
-      this.#reference = undefined;
-      throw error;
-    });
-    return this.#reference;
+    return this.scoreBy(await this.#reference(), rows, options);
   }
 
   async publishWeights(): Promise<number> {
-    const version = this.#run.published.version + 1;
+    const version = this.run.published.version + 1;
     await this.#publish(version);
     return version;
   }
 
   async #publish(version: number): Promise<void> {
-    const run = this.#run;
+    const { run } = this;
     const work = run.site.publish(run.model, version);
     if (this.#options.dedicated !== undefined) this.#publishing = work.catch(() => undefined);
     run.published = await work;
   }
 
   async saveState(folder: string): Promise<void> {
-    const { model, client, baseModel } = this.#run;
-    const statePath = await model.saveState(`state-${randomBytes(4).toString("hex")}`);
+    const { model, site, baseModel } = this.run;
+    const statePath = await model.saveState(`state-${nameSuffix()}`);
     // A state cannot be promoted, a snapshot can.
     const { outputModel } = this.#options;
     if (outputModel !== undefined) this.#snapshotOfState = await model.saveForSampler("keep");
     const snapshotPath = this.#snapshotOfState;
-    const session = client.sessionName;
+    const session = site.client.sessionName;
     await writeCheckpointFile(folder, { statePath, snapshotPath, session, baseModel });
   }
 
   async loadState(folder: string, weightVersion: number): Promise<void> {
-    const run = this.#run;
-    const statePath = await readCheckpointFile(folder, run.client.sessionName);
-    await run.model.loadState(statePath, true);
+    const { site, model } = this.run;
+    await model.loadState(await readCheckpointFile(folder, site.client.sessionName), true);
     await this.#publish(weightVersion);
   }
 
-  async metrics(): Promise<UpdateMetrics> {
-    const { sampledTokens: sampled, promptTokens: prompt } = this.#run.sampler;
-    const before = this.#reported;
-    this.#reported = { sampled, prompt, trained: this.#trainedTokens };
+  protected counts(): Readonly<Record<string, number>> {
+    const { sampled, prompt } = this.run.sampler.usage;
     return {
-      "engine/sampled_tokens": sampled - before.sampled,
-      "engine/prompt_tokens": prompt - before.prompt,
-      "engine/trained_tokens": this.#trainedTokens - before.trained,
+      "engine/sampled_tokens": sampled,
+      "engine/prompt_tokens": prompt,
+      "engine/trained_tokens": this.passedTokens,
     };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const run = this.#started;
-    this.#started = undefined;
-    if (run === undefined) return;
-    await this.#promote(run);
-    await run.model.unload({ signal: AbortSignal.timeout(unloadMs) }).catch(() => undefined);
-    this.#leave(await run.site.close());
-  }
-
   /** The last checkpoint becomes a model, since everything else ends with the session. */
-  async #promote({ site, baseModel }: Started): Promise<void> {
+  protected override async keep({ site, baseModel }: FireworksRun): Promise<void> {
     const { outputModel, onWarning } = this.#options;
     const snapshot = this.#snapshotOfState;
     if (outputModel === undefined || snapshot === null) return;
@@ -312,16 +208,8 @@ export class FireworksBackend implements TrainingBackend {
       onWarning?.(`The last checkpoint did not become the model ${outputModel}: ${String(error)}`);
     });
   }
-}
 
-/** `grad_norm:mean` is ours without the rule behind its colon. */
-function stepMetrics(metrics: Readonly<Record<string, number>>): Record<string, number> {
-  return serverMetrics(
-    Object.fromEntries(
-      Object.entries(metrics).map(([name, value]) => [
-        name.replace(/grad_norm:(?:mean|max|sum)$/u, "grad_norm"),
-        value,
-      ]),
-    ),
-  );
+  protected async close({ site }: FireworksRun): Promise<void> {
+    this.#leave(await site.close());
+  }
 }

@@ -9,14 +9,13 @@ import type { FireworksBackendOptions } from "./options.ts";
 
 export { createFireworksClient } from "./api/client.ts";
 export type { FireworksCheckpoint, FireworksClient, FireworksModelOptions } from "./api/client.ts";
-export type { FireworksClientOptions } from "./api/client-options.ts";
+export type { FireworksCallOptions, FireworksClientOptions } from "./api/client-options.ts";
 export type { FireworksSample } from "./api/completion-stream.ts";
 export { FireworksError } from "./api/fireworks-error.ts";
-export type { FireworksCallOptions } from "./api/futures.ts";
 export type { FireworksModelCapabilities } from "./api/model-capabilities.ts";
 export type { FireworksSampleOptions, FireworksSamplingClient } from "./api/sampling-client.ts";
+export type { AdamParams as FireworksAdamParams } from "../../tinker-api/wire/model-client.ts";
 export type {
-  FireworksAdamParams,
   FireworksStepOptions,
   FireworksTrainingClient,
   GradientNormalization,

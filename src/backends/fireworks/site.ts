@@ -1,15 +1,16 @@
 /** Where a run trains: a serverless session, or a dedicated trainer and its deployment. */
 import { defined } from "../../util/defined.ts";
+import type { Published } from "../datum/published-sampler.ts";
 import { findAccount, openSession, type FireworksClient } from "./api/client.ts";
 import { resolveSettings } from "./api/client-options.ts";
 import { deleteCommand } from "./api/delete-resource.ts";
 import { FireworksHttp } from "./api/http.ts";
+import type { FireworksSamplingClient } from "./api/sampling-client.ts";
 import type { FireworksTrainingClient } from "./api/training-client.ts";
 import { promoteCheckpoint } from "./dedicated/promote.ts";
 import { provision } from "./dedicated/provision.ts";
 import type { FireworksBackendOptions } from "./options.ts";
 import { leftResources, ResourceLedger } from "./resource-ledger.ts";
-import type { Published } from "./snapshot-sampler.ts";
 
 export interface Site {
   readonly client: FireworksClient;
@@ -21,7 +22,7 @@ export interface Site {
     model: FireworksTrainingClient,
     version: number,
     signal?: AbortSignal,
-  ): Promise<Published>;
+  ): Promise<Published<FireworksSamplingClient>>;
   /** Makes a model of the account from a snapshot. @returns its resource name */
   promote(snapshot: string, name: string, baseModel: string, signal: AbortSignal): Promise<string>;
   /** Deletes everything. @returns resource names of what may still be there. */

@@ -17,7 +17,7 @@ export type {
   TinkerSampleOutput,
   TopTokens,
 } from "../../tinker-api/messages.ts";
-export type { TinkerCallOptions } from "../../tinker-api/request-context.ts";
+export type { TinkerCallOptions } from "../../tinker-api/wire/futures.ts";
 export type {
   RestClient,
   CheckpointInfo,
@@ -39,13 +39,9 @@ export {
   TinkerUnreachableError,
   TinkerWireError,
 } from "../../tinker-api/tinker-error.ts";
-export type { TinkerRequestName } from "../../tinker-api/tinker-error.ts";
-export type {
-  AdamParams,
-  ModelInfo,
-  SaveOptions,
-  TrainingClient,
-} from "../../tinker-api/training-client.ts";
+export type { AdamParams } from "../../tinker-api/wire/model-client.ts";
+export type { TinkerRequestName } from "../../tinker-api/wire/fault-policy.ts";
+export type { ModelInfo, SaveOptions, TrainingClient } from "../../tinker-api/training-client.ts";
 export type { TinkerBackendOptions } from "./options.ts";
 
 /**

@@ -5,10 +5,10 @@
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import type { LossName } from "../../core/loss/loss.ts";
-import type { ServerProfile } from "../../tinker-api/rows/server-profile.ts";
+import type { ServerTraits } from "../datum/server-traits.ts";
 
 /** Losses that the server would compute differently; the trainer computes them instead. */
-function unusable({ weighsPolicyLosses, reduction }: ServerProfile): readonly LossName[] {
+function unusable({ weighsPolicyLosses, reduction }: ServerTraits): readonly LossName[] {
   return [
     // Its quadratic term ignores advantages, so prompts would count without weights.
     ...(weighsPolicyLosses ? [] : (["dro"] as const)),
@@ -17,15 +17,15 @@ function unusable({ weighsPolicyLosses, reduction }: ServerProfile): readonly Lo
   ];
 }
 
-/** `profile` is null before the server has been probed. */
-export function capabilitiesOn(profile: ServerProfile | null): BackendCapabilities {
+/** `traits` are null before the server has been probed. */
+export function capabilitiesOn(traits: ServerTraits | null): BackendCapabilities {
   const row = capabilityMatrix.tinker;
-  if (profile === null) return row;
-  const without = unusable(profile);
+  if (traits === null) return row;
+  const without = unusable(traits);
   return {
     ...row,
     losses: row.losses.filter((name) => !without.includes(name)),
     // Samples in flight would continue with weights that are being changed.
-    servesWhileTraining: row.servesWhileTraining === true && !profile.samplesWhatIsTrained,
+    servesWhileTraining: row.servesWhileTraining === true && !traits.samplesWhatIsTrained,
   };
 }

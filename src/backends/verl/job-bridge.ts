@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { zipSync } from "fflate";
 import { delay } from "../../util/abort.ts";
 import { BridgeClient } from "./bridge-client.ts";
 import {
@@ -14,7 +15,6 @@ import {
 import type { OpenBridge } from "./bridge.ts";
 import { type JobStatus, RayJobs } from "./ray-jobs.ts";
 import { VerlError } from "./verl-error.ts";
-import { makeZip, type ZipFile } from "./zip.ts";
 
 export interface JobBridgeOptions {
   readonly dashboard: string;
@@ -30,15 +30,17 @@ export interface JobBridgeOptions {
 const ended = new Set<JobStatus>(["STOPPED", "SUCCEEDED", "FAILED"]);
 const packageName = "agent_trainer_bridge";
 
-/** The package's sources, sorted, so that the same sources have the same name on the cluster. */
-export function bridgeFiles(): ZipFile[] {
-  return readdirSync(join(pythonFolder, packageName), { recursive: true, encoding: "utf8" })
+/** The package's sources by path, sorted, so that the same sources have the same name on the cluster. */
+export function bridgeFiles(): Readonly<Record<string, Uint8Array>> {
+  const paths = readdirSync(join(pythonFolder, packageName), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".py"))
-    .sort()
-    .map((path) => ({
-      path: `${packageName}/${path.replaceAll("\\", "/")}`,
-      data: readFileSync(join(pythonFolder, packageName, path)),
-    }));
+    .sort();
+  return Object.fromEntries(
+    paths.map((path) => [
+      `${packageName}/${path.replaceAll("\\", "/")}`,
+      new Uint8Array(readFileSync(join(pythonFolder, packageName, path))),
+    ]),
+  );
 }
 
 class JobWatch {
@@ -97,7 +99,8 @@ export async function openJobBridge(options: JobBridgeOptions): Promise<OpenBrid
   const { dashboard, env, graceMs, onLog, pollMs = 2_000 } = options;
   const jobs = new RayJobs(dashboard);
   await jobs.version();
-  const zip = makeZip(bridgeFiles());
+  // The earliest time of the format, by the clock of any time zone.
+  const zip = zipSync(bridgeFiles(), { level: 0, mtime: new Date(1980, 0, 1) });
   const hash = createHash("sha256").update(zip).digest("hex").slice(0, 16);
   const workingDir = await jobs.upload(`_ray_pkg_${hash}.zip`, zip);
   const token = newToken();

@@ -1,6 +1,6 @@
 /** `agent-trainer completion SHELL`: a script for the shell, made from the tree of commands. */
 import { type Command, Argument } from "commander";
-import type { CliIo } from "../terminal/io.ts";
+import type { CliCommand } from "../define-command.ts";
 
 const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
@@ -80,21 +80,20 @@ export function completionScript(program: Command, shell: Shell): string {
   return `autoload -Uz compinit bashcompinit && compinit && bashcompinit\n${script}`;
 }
 
-const completionHelp = `
+const help = `
 Examples:
   $ agent-trainer completion bash >> ~/.bashrc
   $ agent-trainer completion zsh >> ~/.zshrc
   $ agent-trainer completion fish > ~/.config/fish/completions/agent-trainer.fish
 `;
 
-/** Added last: it knows the commands that are there. */
-export function addCompletionCommand(program: Command, io: CliIo): void {
-  program
-    .command("completion")
-    .description("print a script that completes commands and flags in a shell")
+/** Without the flags of the others: nothing is run, and the script alone is printed. */
+export const command: CliCommand = (completion, { io }) => {
+  completion
     .addArgument(new Argument("<shell>", "the shell").choices(shells))
-    .addHelpText("after", completionHelp)
+    .addHelpText("after", help)
     .action((shell: Shell) => {
+      const program = completion.parent as Command;
       io.stdout.write(completionScript(program, shell));
     });
-}
+};

@@ -2,29 +2,36 @@
 import type { Episode } from "../../core/trajectory.ts";
 import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { loadConfig } from "../../config/load.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
 import { createDemoRecorder, type DemoResult } from "../terminal/demo-summary.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { numberBetween, wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
 import { loadDemo } from "../load/load-demo.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { createProgress, duration } from "../terminal/progress.ts";
 import { commandLine, nextCommand } from "../terminal/resume-command.ts";
 import { colorsFor } from "../terminal/terminal.ts";
-import { formatEpisode } from "../terminal/transcript.ts";
+import { conversationOf } from "../../view/episode/view-episode.ts";
+import { formatConversation } from "../report/conversation-text.ts";
+import { writeResult } from "../terminal/io.ts";
 
-export interface DemoFlags {
-  readonly json?: boolean;
-  readonly seed?: number;
-  readonly steps?: number;
-  readonly lr?: number;
-  readonly quiet?: boolean;
-  readonly resume?: string | boolean;
+interface DemoOptions {
+  readonly seed?: number | undefined;
+  readonly steps?: number | undefined;
+  readonly lr?: number | undefined;
 }
+
+const help = `
+Examples:
+  $ agent-trainer demo
+  $ agent-trainer demo --steps 5 --seed 1
+  $ agent-trainer demo --json --quiet
+`;
 
 const shownTasks = 2;
 
-function overridesOf({ seed, steps, lr }: DemoFlags): string[] {
+function overridesOf({ seed, steps, lr }: DemoOptions): string[] {
   const pairs = [
     ["trainer.seed", seed],
     ["trainer.total_batches", steps],
@@ -36,7 +43,7 @@ function overridesOf({ seed, steps, lr }: DemoFlags): string[] {
   return [...parts.map((key) => `${key}=null`), ...given];
 }
 
-function argumentsOf({ seed, steps, lr }: DemoFlags): string[] {
+function argumentsOf({ seed, steps, lr }: DemoOptions): string[] {
   const pairs = [
     ["--seed", seed],
     ["--steps", steps],
@@ -67,48 +74,64 @@ function summary(result: DemoResult): string {
   ].join("\n");
 }
 
-/** Runs the command; resolves with the exit status. */
-export async function demoCommand(flags: DemoFlags, io: CliIo): Promise<number> {
-  const demo = await loadDemo();
-  const { config } = loadConfig({ file: demo.configFile, overrides: overridesOf(flags) });
-  using late = createLateErrors(io.stderr);
-  const isJson = flags.json === true;
-  const colors = colorsFor(io.stdout);
-  const progress = createProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
-  const recorder = createDemoRecorder(() => performance.now() / 1000);
-  const showSamples = (title: string): void => {
-    if (isJson || recorder.episodes.length === 0) return;
+export const command: CliCommand = defineCommand({
+  flags: (demo) =>
+    demo
+      .option("--seed <n>", "random seed of the run", wholeNumber(0))
+      .option("--steps <n>", "number of optimizer steps", wholeNumber(1))
+      .option(
+        "--lr <rate>",
+        "learning rate, 0 to 1; 0 learns nothing, for a control run",
+        numberBetween(0, 1),
+      )
+      .option(
+        "--resume [runDir]",
+        "resume an interrupted demo; without a folder, resume the latest one",
+      ),
+  help,
+  async run(_, { json: isJson = false, quiet = false, resume = false, ...flags }, io) {
+    const demo = await loadDemo();
+    const { config } = loadConfig({ file: demo.configFile, overrides: overridesOf(flags) });
+    using late = createLateErrors(io.stderr);
+    const colors = colorsFor(io.stdout);
+    const progress = createProgress({ stream: io.stderr, isQuiet: quiet });
+    const recorder = createDemoRecorder(() => performance.now() / 1000);
+    const showSamples = (title: string): void => {
+      if (isJson || recorder.episodes.length === 0) return;
+      progress.clear();
+      const texts = samples(recorder.episodes).map((episode) =>
+        formatConversation(conversationOf(episode), colors),
+      );
+      io.stdout.write(`\n${colors.bold(title)}\n\n${texts.join("\n")}\n`);
+    };
+    using interrupt = watchInterrupt(() => {
+      progress.clear();
+      io.stderr.write(
+        "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
+      );
+    });
+    const trainer = new AgentTrainer({
+      agentFlow: demo.agent,
+      evaluator: demo.evaluator,
+      config,
+      trainDataset: demo.trainTasks,
+      valDataset: demo.valTasks,
+      resume: resume === true ? "auto" : resume,
+      signal: interrupt.signal,
+      onEvent: (event) => {
+        progress.onEvent(event);
+        recorder.onEvent(event);
+        if (event.type === "validation-end" && event.step === 0) showSamples("Before training");
+      },
+    });
+    const run = await trainer.train().finally(() => late.watch());
     progress.clear();
-    const texts = samples(recorder.episodes).map((episode) => formatEpisode(episode, colors));
-    io.stdout.write(`\n${colors.bold(title)}\n\n${texts.join("\n")}\n`);
-  };
-  using interrupt = watchInterrupt(() => {
-    progress.clear();
-    io.stderr.write(
-      "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
-    );
-  });
-  const trainer = new AgentTrainer({
-    agentFlow: demo.agent,
-    evaluator: demo.evaluator,
-    config,
-    trainDataset: demo.trainTasks,
-    valDataset: demo.valTasks,
-    resume: flags.resume === true ? "auto" : (flags.resume ?? false),
-    signal: interrupt.signal,
-    onEvent: (event) => {
-      progress.onEvent(event);
-      recorder.onEvent(event);
-      if (event.type === "validation-end" && event.step === 0) showSamples("Before training");
-    },
-  });
-  const run = await trainer.train().finally(() => late.watch());
-  progress.clear();
-  if (run.status !== "interrupted") showSamples("After training");
-  const result = recorder.result(run);
-  io.stdout.write(isJson ? `${JSON.stringify(result)}\n` : summary(result));
-  if (run.status !== "interrupted") return exitCodes.done;
-  const isNamed = config.trainer.experimentName !== null;
-  io.stderr.write(`${nextCommand(run, ["demo", ...argumentsOf(flags)], isNamed)}\n`);
-  return exitCodes.interrupted;
-}
+    if (run.status !== "interrupted") showSamples("After training");
+    const result = recorder.result(run);
+    writeResult(io, isJson, result, summary(result));
+    if (run.status !== "interrupted") return exitCodes.done;
+    const isNamed = config.trainer.experimentName !== null;
+    io.stderr.write(`${nextCommand(run, ["demo", ...argumentsOf(flags)], isNamed)}\n`);
+    return exitCodes.interrupted;
+  },
+});

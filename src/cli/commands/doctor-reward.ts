@@ -15,28 +15,22 @@ import type { RewardCase } from "../../launch/evaluate/reward-doctor/report.ts";
 import { loadAgent } from "../../launch/load-agent.ts";
 import { loadExport } from "../../launch/load-module.ts";
 import { loadTasks } from "../../launch/run-datasets.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
+import { type CliIo, writeResult } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
-import { canRewrite, type Colors, colorsFor, safeText } from "../terminal/terminal.ts";
+import { createLiveLine } from "../terminal/live-line.ts";
+import { type Colors, colorsFor, safeText } from "../terminal/terminal.ts";
 import { isGiven } from "../../util/given.ts";
 
-export interface DoctorRewardFlags {
-  readonly json?: boolean;
-  readonly evaluator?: string;
-  readonly reference?: string;
-  readonly tasks: number;
-  readonly rollouts?: number;
-  readonly from?: string;
-}
-
-async function evaluatorOf(config: TrainConfig, flags: DoctorRewardFlags): Promise<Evaluator> {
-  const spec = flags.evaluator ?? config.evaluator;
+async function evaluatorOf(config: TrainConfig, given: string | undefined): Promise<Evaluator> {
+  const spec = given ?? config.evaluator;
   if (spec !== null) {
-    const folder = flags.evaluator === undefined ? folderOf(config) : process.cwd();
-    const option = flags.evaluator === undefined ? "evaluator" : "--evaluator";
+    const folder = given === undefined ? folderOf(config) : process.cwd();
+    const option = given === undefined ? "evaluator" : "--evaluator";
     const found = await loadExport({ spec, folder, option, defaults: ["evaluator", "default"] });
     return found as Evaluator;
   }
@@ -116,52 +110,74 @@ function formatRewardReport(report: RewardReport, colors: Colors): string {
   ].join("\n");
 }
 
-/** Runs the command; resolves with 1 when there is a problem. */
-export async function doctorRewardCommand(
-  positional: readonly string[],
-  flags: DoctorRewardFlags,
-  io: CliIo,
-): Promise<number> {
-  const [file, ...overrides] = positional as [string, ...string[]];
-  const { config } = loadConfig({ file, overrides });
-  using late = createLateErrors(io.stderr);
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-  });
-  const { signal } = interrupt;
-  try {
-    const evaluator = await evaluatorOf(config, flags);
-    const tasks = await tasksOf(config);
-    const recorded = flags.from === undefined ? [] : [...readEpisodes(flags.from)];
-    const sampled =
-      flags.rollouts === undefined
-        ? []
-        : await sample(config, tasks.slice(0, flags.rollouts), signal, io);
-    const isLive = canRewrite(io.stderr, process.env) && flags.json !== true;
-    const report = await doctorReward({
-      evaluator,
-      tasks,
-      episodes: [...recorded, ...sampled],
-      maxTasks: flags.tasks,
-      timeoutMs: config.workflow.evaluatorTimeoutS * 1000,
-      signal,
-      ...(flags.reference === undefined ? {} : { reference: flags.reference }),
-      onProgress(done, of) {
-        if (isLive) io.stderr.write(`\r\u001B[2K${done}/${of} outputs scored`);
-      },
+const help = `
+Scores outputs that should get nothing (empty, the prompt itself, refusals, format without content, long
+text, wrong and copied answers, instructions to a judge) and the reference answer in several forms, each
+twice and in another order; then longer and longer text. Each fault is shown with the output that it was
+found with. No model is called, unless --rollouts asks for a sample of real rollouts.
+
+The exit status is 1 where a problem was found, and 0 where there are only warnings.
+
+Examples:
+  $ agent-trainer doctor reward shop.yaml
+  $ agent-trainer doctor reward shop.yaml --from runs/shop
+  $ agent-trainer doctor reward shop.yaml --rollouts 4 rollout.n=8
+  $ agent-trainer doctor reward shop.yaml --evaluator new-evaluator.ts --tasks 20 --json
+`;
+
+/** Resolves with 1 when there is a problem. */
+export const command: CliCommand = defineCommand({
+  flags: (reward) =>
+    reward
+      .argument("<config.yaml>", "configuration with an evaluator and a dataset")
+      .argument("[overrides...]", "options as key=value")
+      .option("--evaluator <path#export>", "another evaluator than that of the configuration")
+      .option(
+        "--reference <field>",
+        "field of a task's row with the reference answer (default: answer, solution ...)",
+      )
+      .option("--tasks <n>", "tasks that are probed", wholeNumber(1), 8)
+      .option(
+        "--rollouts <n>",
+        "run the agent on this many tasks first, rollout.n times each",
+        wholeNumber(1),
+      )
+      .option("--from <run>", "look at the recorded rollouts of this run or evaluation, too"),
+  help,
+  async run([file, overrides], flags, io) {
+    const { evaluator: given, reference, tasks: maxTasks, rollouts, from, json = false } = flags;
+    const { config } = loadConfig({ file, overrides });
+    using late = createLateErrors(io.stderr);
+    using interrupt = watchInterrupt(() => {
+      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
     });
-    if (isLive) io.stderr.write("\r\u001B[2K");
-    io.stdout.write(
-      flags.json === true
-        ? `${JSON.stringify(report)}\n`
-        : formatRewardReport(report, colorsFor(io.stdout)),
-    );
-    const hasProblem = report.findings.some(({ severity }) => severity === "problem");
-    return hasProblem ? exitCodes.failed : exitCodes.done;
-  } catch (error) {
-    if (signal.aborted && error === signal.reason) return exitCodes.interrupted;
-    throw error;
-  } finally {
-    late.watch();
-  }
-}
+    const { signal } = interrupt;
+    try {
+      const evaluator = await evaluatorOf(config, given);
+      const tasks = await tasksOf(config);
+      const recorded = from === undefined ? [] : [...readEpisodes(from)];
+      const sampled =
+        rollouts === undefined ? [] : await sample(config, tasks.slice(0, rollouts), signal, io);
+      const line = createLiveLine({ stream: io.stderr, isQuiet: json });
+      const report = await doctorReward({
+        evaluator,
+        tasks,
+        episodes: [...recorded, ...sampled],
+        maxTasks,
+        timeoutMs: config.workflow.evaluatorTimeoutS * 1000,
+        signal,
+        ...(reference === undefined ? {} : { reference: reference }),
+        onProgress: (done, of) => line.show([`${done}/${of} outputs scored`]),
+      });
+      line.clear();
+      writeResult(io, json, report, formatRewardReport(report, colorsFor(io.stdout)));
+      const hasProblem = report.findings.some(({ severity }) => severity === "problem");
+      return hasProblem ? exitCodes.failed : exitCodes.done;
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return exitCodes.interrupted;
+      throw error;
+    } finally {
+      late.watch();
+    }
+  },
+});

@@ -1,53 +1,63 @@
 /** `agent-trainer doctor service URL`: what a Tinker server can do, each by probing it. */
 import { ConfigError } from "../../core/errors.ts";
 import { defined } from "../../util/defined.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
 import { formatServiceReport, trainingOn } from "../service/format-service-report.ts";
 import { inspectService, type ServiceReport } from "../service/inspect-service.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
-import { canRewrite, colorsFor } from "../terminal/terminal.ts";
+import { createLiveLine } from "../terminal/live-line.ts";
+import { colorsFor } from "../terminal/terminal.ts";
 
-export interface DoctorServiceFlags {
-  readonly key?: string;
-  readonly model?: string;
-  readonly rank: number;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const help = `
+Each line is the result of a probe: yes is what the Tinker service documents, differs is done in another
+way, no is refused or ignored. The probes create a LoRA adapter, train it for a few steps on nine tokens,
+sample a few dozen tokens, and unload it; one checkpoint is left that expires after an hour.
 
-/** Runs the command; resolves with 1 where the server cannot be trained on. */
-export async function doctorServiceCommand(
-  url: string,
-  flags: DoctorServiceFlags,
-  io: CliIo,
-): Promise<number> {
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping; the probe's model is unloaded. Press Ctrl-C again to quit now.\n");
-  });
-  if (!URL.canParse(url) || !/^https?:/u.test(url))
-    throw new ConfigError({
-      message: `"${url}" is not the URL of a server.`,
-      hint: "Give one such as http://127.0.0.1:8100.",
-      fields: { url },
-    });
-  const isLive = canRewrite(io.stderr) && flags.quiet !== true;
-  const clear = (): void => void (isLive && io.stderr.write("\r\u001B[2K"));
-  const report = await inspectService({
-    client: { baseUrl: url, ...defined({ apiKey: flags.key }) },
-    rank: flags.rank,
-    signal: interrupt.signal,
-    ...defined({ baseModel: flags.model }),
-    onProbe: (done, of, { topic, name }) => {
-      if (isLive) io.stderr.write(`\r\u001B[2K${done}/${of}  ${topic}: ${name}`);
-    },
-  }).finally(clear);
-  io.stdout.write(flags.json === true ? `${jsonOf(report)}\n` : tableOf(report, io));
-  return trainingOn(report) === "none" ? exitCodes.failed : exitCodes.done;
-}
+The key is read from TINKER_API_KEY where --key is not given. The exit status is 1 where backend=tinker
+cannot train on the server.
+
+Examples:
+  $ agent-trainer doctor service http://127.0.0.1:8100 --key tml-local
+  $ agent-trainer doctor service http://127.0.0.1:8000 --model Qwen/Qwen3-0.6B --json
+`;
 
 const jsonOf = (report: ServiceReport): string =>
   JSON.stringify({ ...report, training: trainingOn(report) });
 
 const tableOf = (report: ServiceReport, io: CliIo): string =>
   formatServiceReport(report, colorsFor(io.stdout));
+
+/** Resolves with 1 where the server cannot be trained on. */
+export const command: CliCommand = defineCommand({
+  flags: (service) =>
+    service
+      .argument("<url>", "base URL of the server, such as http://127.0.0.1:8100")
+      .option("--key <key>", "API key (default: TINKER_API_KEY)")
+      .option("--model <name>", "base model to probe (default: the first that the server names)")
+      .option("--rank <n>", "rank of the adapter that is trained", wholeNumber(1), 8),
+  help,
+  async run([url], { key, model, rank, json = false, quiet = false }, io) {
+    using interrupt = watchInterrupt(() => {
+      io.stderr.write("Stopping; the probe's model is unloaded. Press Ctrl-C again to quit now.\n");
+    });
+    if (!URL.canParse(url) || !/^https?:/u.test(url))
+      throw new ConfigError({
+        message: `"${url}" is not the URL of a server.`,
+        hint: "Give one such as http://127.0.0.1:8100.",
+        fields: { url },
+      });
+    const line = createLiveLine({ stream: io.stderr, isQuiet: quiet });
+    const report = await inspectService({
+      client: { baseUrl: url, ...defined({ apiKey: key }) },
+      rank,
+      signal: interrupt.signal,
+      ...defined({ baseModel: model }),
+      onProbe: (done, of, { topic, name }) => line.show([`${done}/${of}`, `${topic}: ${name}`]),
+    }).finally(() => line.clear());
+    io.stdout.write(json ? `${jsonOf(report)}\n` : tableOf(report, io));
+    return trainingOn(report) === "none" ? exitCodes.failed : exitCodes.done;
+  },
+});

@@ -4,17 +4,14 @@ import { access, stat } from "node:fs/promises";
 import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 import { listCached } from "../../models/hub/hub-cache.ts";
 import { readHubSettings } from "../../models/hub/hub-settings.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import type { CliIo } from "../terminal/io.ts";
+import { type CliIo, writeResult } from "../terminal/io.ts";
 import { colorsFor } from "../terminal/terminal.ts";
 import { type EngineReport, formatEngine, inspectEngine } from "../report/engine-report.ts";
 import { inspectVerl, type VerlReport } from "../load/verl-environment.ts";
 import { verlEnvironment } from "../../launch/verl-options.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
-
-export interface DoctorFlags {
-  readonly json?: boolean;
-}
 
 interface Report {
   readonly node: { readonly version: string; readonly platform: string };
@@ -107,9 +104,21 @@ function formatReport(report: Report, io: CliIo): string {
   ].join("\n");
 }
 
-/** Runs the command; resolves with 1 when there is a problem. */
-export async function doctorCommand(flags: DoctorFlags, io: CliIo): Promise<number> {
-  const report = await makeReport();
-  io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : formatReport(report, io));
-  return report.problems.length === 0 ? exitCodes.done : exitCodes.failed;
-}
+const help = `
+Examples:
+  $ agent-trainer doctor
+  $ agent-trainer doctor --json
+  $ agent-trainer doctor service http://127.0.0.1:8100
+  $ agent-trainer doctor reward shop.yaml
+`;
+
+/** Resolves with 1 when there is a problem. */
+export const command: CliCommand = defineCommand({
+  flags: (doctor) => doctor,
+  help,
+  async run(_, { json = false }, io) {
+    const report = await makeReport();
+    writeResult(io, json, report, formatReport(report, io));
+    return report.problems.length === 0 ? exitCodes.done : exitCodes.failed;
+  },
+});

@@ -5,28 +5,32 @@ import { loadConfig } from "../../config/load.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { evaluate } from "../../launch/evaluate/evaluate.ts";
 import { isEvaluation } from "../../runs/evaluations/evaluation-folder.ts";
+import { defined } from "../../util/defined.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
+import { endpointHelp, evaluatedModel, flagOverrides } from "../load/evaluated-model.ts";
 import { formatEvaluation } from "../report/evaluation-table.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
 import { createItemProgress } from "../terminal/item-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { commandLine } from "../terminal/resume-command.ts";
-import { type EndpointFlags, evaluatedModel, flagOverrides } from "./evaluated-model.ts";
+import { writeResult } from "../terminal/io.ts";
 
-export interface EvalFlags extends EndpointFlags {
-  readonly n?: number;
-  readonly limit?: number;
-  readonly concurrency?: number;
-  readonly dataset?: string;
-  readonly output?: string;
-  /** Folder of the evaluation to resume. */
-  readonly resume?: string;
-  readonly seed?: number;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const help = `
+Examples:
+  $ agent-trainer eval shop.yaml
+  $ agent-trainer eval shop.yaml --model runs/shop --n 4
+  $ agent-trainer eval shop.yaml --model runs/shop/checkpoints/000010 --json
+  $ agent-trainer eval shop.yaml --model http://localhost:8000/v1 --limit 20
+  $ agent-trainer eval shop.yaml --command "python agent.py"
+  $ agent-trainer eval shop.yaml --model https://api.openai.com/v1 --model-name gpt-4o-mini --key-env OPENAI_API_KEY
+  $ agent-trainer eval shop.yaml --model anthropic:https://api.anthropic.com/v1 --key-env ANTHROPIC_API_KEY
+  $ agent-trainer eval shop.yaml --resume evals/2026-01-31T12-00-00-1a2b3c
+
+Sampling options are those of rollout.val; overrides as for train: rollout.val.temperature=0.6
+`;
 
 function newFolder(): string {
   const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
@@ -34,90 +38,104 @@ function newFolder(): string {
 }
 
 /** The command that resumes: everything as before, and the folder. */
-function resumeLine(positional: readonly string[], flags: EvalFlags, folder: string): string {
-  const { model, modelName, keyEnv, n, limit, concurrency, dataset, seed } = flags;
-  const given = {
-    model,
-    "model-name": modelName,
-    "key-env": keyEnv,
-    n,
-    limit,
-    concurrency,
-    dataset,
-  };
-  const rest = Object.entries({ ...given, seed }).flatMap(([name, value]) =>
+function resumeLine(
+  positional: readonly string[],
+  flags: Readonly<Record<string, string | number | undefined>>,
+  folder: string,
+): string {
+  const given = Object.entries(flags).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );
-  return commandLine(["eval", ...positional, ...rest, "--resume", folder]);
+  return commandLine(["eval", ...positional, ...given, "--resume", folder]);
 }
 
-/** Runs the command; resolves with the exit status. */
-export async function evalCommand(
-  positional: readonly string[],
-  flags: EvalFlags,
-  io: CliIo,
-): Promise<number> {
-  const { dataset, resume, output, n, limit, concurrency, seed } = flags;
-  if (resume !== undefined && output !== undefined) {
-    throw new ConfigError({
-      message:
-        "--resume and --output cannot be combined: a resumed evaluation stays in its folder.",
-      hint: "Remove one of them.",
-    });
-  }
-  const [file, ...given] = positional as [string, ...string[]];
-  const overrides = [
-    ...flagOverrides(flags),
-    ...given,
-    ...(dataset === undefined ? [] : [`dataset.val=${JSON.stringify(resolve(dataset))}`]),
-  ];
-  const evaluated = evaluatedModel(flags);
-  const { config } = loadConfig({ file, overrides });
-  const folder = resume ?? output ?? newFolder();
-  const progress = createItemProgress({ stream: io.stderr, isQuiet: flags.quiet === true });
-  using late = createLateErrors(io.stderr);
-  using interrupt = watchInterrupt(() => {
-    progress.clear();
-    io.stderr.write(
-      "Stopping; the results so far are saved. Press Ctrl-C again to quit immediately.\n",
-    );
-  });
-  const numbers = Object.entries({ n, limit, concurrency, seed }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const sayHow = (): void => {
-    progress.clear();
-    io.stderr.write(`To resume: ${resumeLine(positional, flags, folder)}\n`);
-  };
-  // What an earlier process recorded, or this one did: without it, there is nothing to resume.
-  let hasResults = resume !== undefined;
-  const result = await evaluate({
-    config,
-    folder,
-    resume: resume !== undefined,
-    ...(evaluated === undefined ? {} : { model: evaluated }),
-    ...Object.fromEntries(numbers),
-    signal: interrupt.signal,
-    onResult: (item, how) => {
-      hasResults = true;
-      progress.onResult(item, how);
-    },
-    onWarning: (message) => progress.onWarning(message),
-    onPull: createPullProgress(io.stderr),
-  })
-    .catch((error: unknown) => {
+export const command: CliCommand = defineCommand({
+  flags: (evaluation) =>
+    evaluation
+      .option("--model <model>", endpointHelp.model)
+      .option("--model-name <name>", endpointHelp.modelName)
+      .option("--key-env <variable>", endpointHelp.keyEnv)
+      .option("--command <command>", endpointHelp.command)
+      .argument("<config>", "YAML file with agent, evaluator and dataset, as for train")
+      .argument("[overrides...]", "key=value pairs that override options of the file")
+      .option("--n <n>", "attempts at each task (default: rollout.n_val)", wholeNumber(1))
+      .option("--limit <n>", "evaluate the first n tasks only", wholeNumber(1))
+      .option(
+        "--concurrency <n>",
+        "attempts running at the same time (default: workflow.n_parallel_tasks)",
+        wholeNumber(1),
+      )
+      .option("--dataset <file>", "tasks to evaluate on (default: dataset.val)")
+      .option("--output <folder>", "folder for the results (default: a new one in evals/)")
+      .option("--resume <folder>", "resume the evaluation in this folder")
+      .option("--seed <n>", "random seed (default: trainer.seed)", wholeNumber(0)),
+  help,
+  async run([file, overrides], { json = false, quiet = false, ...flags }, io) {
+    const { dataset, resume, output, n, limit, concurrency, seed } = flags;
+    if (resume !== undefined && output !== undefined) {
+      throw new ConfigError({
+        message:
+          "--resume and --output cannot be combined: a resumed evaluation stays in its folder.",
+        hint: "Remove one of them.",
+      });
+    }
+    const all = [
+      ...flagOverrides(flags),
+      ...overrides,
+      ...(dataset === undefined ? [] : [`dataset.val=${JSON.stringify(resolve(dataset))}`]),
+    ];
+    const evaluated = evaluatedModel(flags);
+    const { config } = loadConfig({ file, overrides: all });
+    const folder = resume ?? output ?? newFolder();
+    const progress = createItemProgress({ stream: io.stderr, isQuiet: quiet });
+    using late = createLateErrors(io.stderr);
+    using interrupt = watchInterrupt(() => {
       progress.clear();
-      if (hasResults && isEvaluation(folder)) sayHow();
-      throw error;
+      io.stderr.write(
+        "Stopping; the results so far are saved. Press Ctrl-C again to quit immediately.\n",
+      );
+    });
+    const sayHow = (): void => {
+      progress.clear();
+      const endpoint = {
+        model: flags.model,
+        "model-name": flags.modelName,
+        "key-env": flags.keyEnv,
+        command: flags.command,
+      };
+      const again = { ...endpoint, n, limit, concurrency, dataset, seed };
+      io.stderr.write(`To resume: ${resumeLine([file, ...overrides], again, folder)}\n`);
+    };
+    // What an earlier process recorded, or this one did: without it, there is nothing to resume.
+    let hasResults = resume !== undefined;
+    const result = await evaluate({
+      config,
+      folder,
+      resume: resume !== undefined,
+      ...defined({ model: evaluated, n, limit, concurrency, seed }),
+      signal: interrupt.signal,
+      onResult: (item, how) => {
+        hasResults = true;
+        progress.onResult(item, how);
+      },
+      onWarning: (message) => progress.onWarning(message),
+      onPull: createPullProgress(io.stderr),
     })
-    .finally(() => late.watch());
-  progress.clear();
-  io.stdout.write(
-    flags.json === true
-      ? `${JSON.stringify({ ...result.summary, folder })}\n`
-      : `${formatEvaluation(result.summary)}results: ${folder}\n`,
-  );
-  if (result.status !== "interrupted") return exitCodes.done;
-  sayHow();
-  return exitCodes.interrupted;
-}
+      .catch((error: unknown) => {
+        progress.clear();
+        if (hasResults && isEvaluation(folder)) sayHow();
+        throw error;
+      })
+      .finally(() => late.watch());
+    progress.clear();
+    writeResult(
+      io,
+      json,
+      { ...result.summary, folder },
+      `${formatEvaluation(result.summary)}results: ${folder}\n`,
+    );
+    if (result.status !== "interrupted") return exitCodes.done;
+    sayHow();
+    return exitCodes.interrupted;
+  },
+});

@@ -4,21 +4,34 @@ import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import { ConfigError } from "../../core/errors.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { readEpisodes } from "../../runs/evaluations/recorded-episodes.ts";
+import {
+  isNamed,
+  noSuchEpisode,
+  recordedEpisodes,
+} from "../../runs/evaluations/recorded-episodes.ts";
 import { trainingFiles } from "../../launch/finetune/examples/episode-examples.ts";
-import { exportFormats, type ExportFormat } from "../export/formats.ts";
+import { type CliCommand, defineCommand, Option } from "../define-command.ts";
+import { exportFormatNames, exportFormats, type ExportFormat } from "../export/formats.ts";
+import { packageVersion } from "../load/package-version.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import type { CliIo } from "../terminal/io.ts";
+import { anyNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 
-export interface ExportFlags {
-  readonly format: ExportFormat;
-  readonly episode?: string;
-  readonly output?: string;
-  readonly minReward?: number;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+const help = `
+Formats, each one JSON document per line:
+  atif            Harbor's Agent Trajectory Interchange Format v1.8, a document per trajectory
+  training-trace  OpenEnv's TrainingTrace, with token ids, log-probabilities and masks
+  otel            OpenTelemetry's GenAI spans as OTLP JSON, a document per episode
+  trackio         {step, key, trace}: Trackio's traces, for trackio.log({key: trace}, step=step)
+  chat            {messages, tools} of correct episodes, or of those from --min-reward on, for SFT
+  pairs           {prompt, chosen, rejected}: the best and the worst of each task of a step, for DPO
+Episodes of validations are in all of them but chat and pairs, which are for learning.
+
+Examples:
+  $ agent-trainer export runs/shop --format atif --output shop.atif.jsonl
+  $ agent-trainer export runs/shop --format training-trace --episode 3
+  $ agent-trainer export evals/before --format chat --min-reward 0.8 --output good.jsonl
+`;
 
 /** What is learned from must not be what is validated on. */
 const forLearning: ReadonlySet<ExportFormat> = new Set(["chat", "pairs"]);
@@ -29,65 +42,17 @@ function* chosen(
   wanted: string | undefined,
   signal: AbortSignal,
 ): Generator<Episode> {
-  let number = 0;
-  let found = 0;
-  for (const episode of readEpisodes(
-    folder,
-    forLearning.has(format) ? trainingFiles(folder) : undefined,
-  )) {
+  const files = forLearning.has(format) ? { files: trainingFiles(folder) } : {};
+  const ids: string[] = [];
+  let isFound = false;
+  for (const recorded of recordedEpisodes(folder, files)) {
     signal.throwIfAborted();
-    number++;
-    if (wanted !== undefined && episode.id !== wanted && String(number) !== wanted) continue;
-    found++;
-    yield episode;
+    ids.push(recorded.episode.id);
+    if (wanted !== undefined && !isNamed(recorded, wanted)) continue;
+    isFound = true;
+    yield recorded.episode;
   }
-  if (found > 0 || wanted === undefined) return;
-  throw new ConfigError({
-    message: `${folder} has no episode ${JSON.stringify(wanted)}; it has ${number}.`,
-    hint: `To list them, run: agent-trainer show ${folder}`,
-    fields: { folder, wanted },
-  });
-}
-
-/** Returns the exit status. @throws ConfigError when nothing can be exported. */
-export async function exportCommand(
-  folder: string,
-  { format, episode, output, minReward, json = false, quiet = false }: ExportFlags,
-  version: string,
-  io: CliIo,
-): Promise<number> {
-  using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
-  const episodes = chosen(folder, format, episode, interrupt.signal);
-  const options = { minReward: minReward ?? null, version };
-  const file = output === undefined ? null : createWriteStream(output);
-  const failed =
-    file === null ? null : once(file, "error").then(([error]) => Promise.reject(error));
-  failed?.catch(() => {});
-  let documents = 0;
-  for (const document of exportFormats[format](episodes, options)) {
-    documents++;
-    const line = `${JSON.stringify(document)}\n`;
-    if (file === null) io.stdout.write(line);
-    // oxlint-disable-next-line no-await-in-loop
-    else if (!file.write(line)) await Promise.race([once(file, "drain"), failed]);
-  }
-  if (file !== null) {
-    file.end();
-    await finished(file);
-  }
-  if (documents === 0) {
-    throw new ConfigError({
-      message: `${folder} has nothing to export as ${format}.`,
-      hint: hints[format],
-      fields: { folder, format },
-    });
-  }
-  if (!quiet && output !== undefined) {
-    io.stderr.write(`${documents} ${documents === 1 ? "document" : "documents"} in ${output}\n`);
-  }
-  if (json && output !== undefined)
-    io.stdout.write(`${JSON.stringify({ format, output, documents })}\n`);
-  return exitCodes.done;
+  if (!isFound && wanted !== undefined) throw noSuchEpisode(folder, wanted, ids);
 }
 
 const hints: Readonly<Record<ExportFormat, string>> = {
@@ -98,3 +63,53 @@ const hints: Readonly<Record<ExportFormat, string>> = {
   chat: "No episode is correct; set --min-reward to take others.",
   pairs: "No task has episodes with different rewards.",
 };
+
+/** @throws ConfigError when nothing can be exported. */
+export const command: CliCommand = defineCommand({
+  flags: (exported) =>
+    exported
+      .argument("<folder>", "folder of a run or of an evaluation")
+      .addOption(
+        new Option("--format <name>", "format to write")
+          .choices(exportFormatNames)
+          .makeOptionMandatory(),
+      )
+      .option("--episode <id>", "only this episode: its id, or its number in the list of show")
+      .option("--output <file>", "file to write (default: standard output)")
+      .option("--min-reward <n>", "for chat: the smallest reward of a conversation", anyNumber),
+  help,
+  async run([folder], { format, episode, output, minReward, json, quiet = false }, io) {
+    using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
+    const episodes = chosen(folder, format, episode, interrupt.signal);
+    const options = { minReward: minReward ?? null, version: packageVersion() };
+    const file = output === undefined ? null : createWriteStream(output);
+    const failed =
+      file === null ? null : once(file, "error").then(([error]) => Promise.reject(error));
+    failed?.catch(() => {});
+    let documents = 0;
+    for (const document of exportFormats[format](episodes, options)) {
+      documents++;
+      const line = `${JSON.stringify(document)}\n`;
+      if (file === null) io.stdout.write(line);
+      // oxlint-disable-next-line no-await-in-loop
+      else if (!file.write(line)) await Promise.race([once(file, "drain"), failed]);
+    }
+    if (file !== null) {
+      file.end();
+      await finished(file);
+    }
+    if (documents === 0) {
+      throw new ConfigError({
+        message: `${folder} has nothing to export as ${format}.`,
+        hint: hints[format],
+        fields: { folder, format },
+      });
+    }
+    if (!quiet && output !== undefined) {
+      io.stderr.write(`${documents} ${documents === 1 ? "document" : "documents"} in ${output}\n`);
+    }
+    if (json === true && output !== undefined)
+      io.stdout.write(`${JSON.stringify({ format, output, documents })}\n`);
+    return exitCodes.done;
+  },
+});

@@ -2,18 +2,20 @@
 import type { Evaluator } from "../../core/agent.ts";
 import { rescore, type RescoreResult, type Verdict } from "../../launch/evaluate/rescore.ts";
 import { loadExport } from "../../launch/load-module.ts";
+import { defined } from "../../util/defined.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
 import { formatEvaluation } from "../report/evaluation-table.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { safeText } from "../terminal/terminal.ts";
+import { writeResult } from "../terminal/io.ts";
 
-export interface RescoreFlags {
-  readonly evaluator: string;
-  readonly output?: string;
-  readonly json?: boolean;
-}
+const help = `
+Examples:
+  $ agent-trainer rescore runs/shop --evaluator stricter.ts#evaluator
+  $ agent-trainer rescore evals/before --evaluator stricter.ts --output evals/before-stricter
+`;
 
 /** At most this many changed verdicts. */
 const mostChanged = 20;
@@ -40,39 +42,40 @@ function formatRescored({ before, summary, changed, folder }: RescoreResult): st
   return `${lines.join("\n")}\n`;
 }
 
-/** Runs the command; resolves with the exit status. */
-export async function rescoreCommand(
-  folder: string,
-  flags: RescoreFlags,
-  io: CliIo,
-): Promise<number> {
-  const { output, json } = flags;
-  const evaluator = await loadExport({
-    spec: flags.evaluator,
-    folder: process.cwd(),
-    option: "--evaluator",
-    defaults: ["evaluator", "default"],
-  });
-  using late = createLateErrors(io.stderr);
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-  });
-  try {
-    const { items: _items, ...result } = await rescore({
-      episodes: folder,
-      evaluator: evaluator as Evaluator,
-      signal: interrupt.signal,
-      ...(output === undefined ? {} : { folder: output }),
+export const command: CliCommand = defineCommand({
+  flags: (scored) =>
+    scored
+      .argument("<folder>", "folder of a run or of an evaluation")
+      .requiredOption("--evaluator <module>", "evaluator as path#export")
+      .option("--output <folder>", "folder to record the new scores in, for compare"),
+  help,
+  async run([folder], { evaluator: given, output, json = false }, io) {
+    const evaluator = await loadExport({
+      spec: given,
+      folder: process.cwd(),
+      option: "--evaluator",
+      defaults: ["evaluator", "default"],
     });
-    for (const warning of result.warnings) io.stderr.write(`warning: ${safeText(warning)}\n`);
-    io.stdout.write(
-      json === true ? `${JSON.stringify(result)}\n` : formatRescored({ ...result, items: [] }),
-    );
-    return exitCodes.done;
-  } catch (error) {
-    if (interrupt.signal.aborted && error === interrupt.signal.reason) return exitCodes.interrupted;
-    throw error;
-  } finally {
-    late.watch();
-  }
-}
+    using late = createLateErrors(io.stderr);
+    using interrupt = watchInterrupt(() => {
+      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
+    });
+    try {
+      const { items: _items, ...result } = await rescore({
+        episodes: folder,
+        evaluator: evaluator as Evaluator,
+        signal: interrupt.signal,
+        ...defined({ folder: output }),
+      });
+      for (const warning of result.warnings) io.stderr.write(`warning: ${safeText(warning)}\n`);
+      writeResult(io, json, result, formatRescored({ ...result, items: [] }));
+      return exitCodes.done;
+    } catch (error) {
+      if (interrupt.signal.aborted && error === interrupt.signal.reason)
+        return exitCodes.interrupted;
+      throw error;
+    } finally {
+      late.watch();
+    }
+  },
+});

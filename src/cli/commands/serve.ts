@@ -1,50 +1,47 @@
-/** `agent-trainer serve --tinker` and `--fireworks`: the embedded engine over a training API, until interrupted. */
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { findModel } from "../../backends/local/find-model.ts";
-import { loadModelRenderer } from "../../backends/local/load-model.ts";
+/** `agent-trainer serve`: trained models at plain /v1, or the engine over a training API. */
 import { ConfigError } from "../../core/errors.ts";
-import type { TinkerServer, TinkerServerOptions } from "../../tinker-server/index.ts";
-import { exitCodes } from "../terminal/exit-codes.ts";
-import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
-import { missingPackage } from "../../launch/missing-package.ts";
-import { formatError } from "../terminal/report-error.ts";
-import { colorsFor } from "../terminal/terminal.ts";
-import { defined } from "../../util/defined.ts";
-import { type ServeFlags, tokenOf } from "./serve-flags.ts";
-import { serveModelsCommand } from "./serve-models.ts";
+import { precisionOptions } from "../../core/precision.ts";
+import { type CliCommand, defineCommand, Option } from "../define-command.ts";
+import { serveModels } from "../serve/models.ts";
+import {
+  fireworksApi,
+  serveTrainingApi,
+  tinkerApi,
+  type TrainingApi,
+} from "../serve/training-api.ts";
+import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
 
-const defaultModel = "builtin:shop-tiny";
+const help = `
+Examples:
+  $ agent-trainer serve runs/shop
+  $ agent-trainer serve runs/shop/best --port 8000 --key secret
+  $ agent-trainer serve runs/shop --follow
+  $ agent-trainer serve shop=runs/shop/best base=builtin:shop-tiny --host 0.0.0.0 --key secret
 
-interface Api {
-  readonly name: string;
-  /** Environment variable that holds the token; clients read theirs from it as well. */
-  readonly tokenVariable: string;
-  /** Keys begin with it; the official client of Tinker requires that. */
-  readonly tokenPrefix: string;
-  readonly folder: string;
-  readonly start: "createTinkerServer" | "createFireworksServer";
+Then use any client of OpenAI or Anthropic; requests name the model as GET /v1/models lists it:
+  $ curl http://127.0.0.1:8100/v1/chat/completions -H "Content-Type: application/json" \\
+      -d '{"model": "shop", "messages": [{"role": "user", "content": "Hello"}]}'
+
+Training APIs, for the official clients of Tinker and Fireworks:
+  $ agent-trainer serve --tinker
+  $ agent-trainer serve --tinker --model ./Qwen3-0.6B --port 8100 --folder checkpoints
+  $ TINKER_BASE_URL=http://127.0.0.1:8100 TINKER_API_KEY=tml-... python train.py
+  $ agent-trainer serve --fireworks --model ./Qwen3-0.6B --key fw_local
+
+The client of Fireworks takes base_url="http://127.0.0.1:8100/training/v1/serverless", or:
+  $ FIREWORKS_BASE_URL=http://127.0.0.1:8100 FIREWORKS_API_KEY=fw_... python train.py
+
+To capture the calls of agents token by token, see agent-trainer gateway --help.
+`;
+
+interface ApiFlags {
+  readonly tinker?: boolean;
+  readonly fireworks?: boolean;
+  readonly follow?: boolean;
 }
 
-const tinkerApi: Api = {
-  name: "the Tinker API",
-  tokenVariable: "TINKER_API_KEY",
-  tokenPrefix: "tml-",
-  folder: "tinker-runs",
-  start: "createTinkerServer",
-};
-
-const fireworksApi: Api = {
-  name: "the serverless training API of Fireworks",
-  tokenVariable: "FIREWORKS_API_KEY",
-  tokenPrefix: "fw_",
-  folder: "fireworks-runs",
-  start: "createFireworksServer",
-};
-
 /** Null for models at /v1. @throws ConfigError when it is not clear. */
-function apiOf({ tinker, fireworks, follow }: ServeFlags): Api | null {
+function apiOf({ tinker, fireworks, follow }: ApiFlags): TrainingApi | null {
   if (follow === true && (tinker === true || fireworks === true))
     throw new ConfigError({
       message: "--follow has no effect on the training APIs.",
@@ -60,70 +57,109 @@ function apiOf({ tinker, fireworks, follow }: ServeFlags): Api | null {
   return null;
 }
 
-/** Loaded on demand: the engine needs an optional package. */
-async function startServer(
-  start: Api["start"],
-  options: TinkerServerOptions,
-  onError: (error: unknown) => void,
-): Promise<TinkerServer> {
-  try {
-    const servers = await import("../../tinker-server/index.ts");
-    return await servers[start](options, onError);
-  } catch (error) {
-    throw missingPackage(error) ?? error;
-  }
+/** @param flags of the training APIs alone, by their names */
+function refuseOfApi(flags: Readonly<Record<string, unknown>>): void {
+  const found = Object.entries(flags).find(([, value]) => value !== undefined);
+  if (found === undefined) return;
+  const isModel = found[0] === "model" || found[0] === "name";
+  throw new ConfigError({
+    message: `--${found[0]} belongs to the training APIs, but neither --tinker nor --fireworks is given.`,
+    hint: isModel
+      ? "Name models without a flag: agent-trainer serve [NAME=]MODEL ..."
+      : `Leave out --${found[0]}, or add --tinker or --fireworks.`,
+  });
 }
 
-/** Runs the command; resolves with the exit status once the server has stopped. */
-export async function serveCommand(
-  models: readonly string[],
-  flags: ServeFlags,
-  io: CliIo,
-): Promise<number> {
-  const api = apiOf(flags);
-  if (api === null) return serveModelsCommand(models, flags, io);
-  if (models.length > 0) {
+/** @throws ConfigError when both names have a value. */
+function tokenOf(token: string | undefined, key: string | undefined): string | undefined {
+  if (token !== undefined && key !== undefined && token !== key)
     throw new ConfigError({
-      message: `Over ${api.name} one base model is served, which --model names, so ${models.join(" ")} has no effect.`,
-      hint: `Run: agent-trainer serve --${flags.tinker === true ? "tinker" : "fireworks"} --model ${models[0]}`,
+      message: "--key and --token are two names of one option, but have different values.",
+      hint: "Leave one of them out.",
     });
-  }
-  const chosen = tokenOf(flags) ?? process.env[api.tokenVariable] ?? "";
-  const folder = flags.folder ?? api.folder;
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.\n");
-  });
-  const { path, name } = await findModel(flags.model ?? defaultModel);
-  const generated = `${api.tokenPrefix}${randomBytes(24).toString("base64url")}`;
-  const token = chosen === "" ? generated : chosen;
-  const colors = colorsFor(io.stderr);
-  await using server = await startServer(
-    api.start,
-    {
-      modelPath: path,
-      modelName: flags.name ?? name,
-      renderer: await loadModelRenderer(path),
-      folder,
-      token,
-      ...defined({
-        threads: flags.threads,
-        precision: flags.precision,
-        maxModels: flags.maxModels,
-        maxBodyMiB: flags.maxBodyMib,
-      }),
-    },
-    (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
-  );
-  const url = await server.listen({ host: flags.host, port: flags.port });
-  const model = server.modelName;
-  io.stdout.write(flags.json === true ? `${JSON.stringify({ url, model })}\n` : `${url}\n`);
-  // The only place where the token is shown.
-  if (chosen === "") io.stderr.write(`token: ${token}\n`);
-  if (flags.quiet !== true) {
-    io.stderr.write(
-      `Serving ${model} over ${api.name}; checkpoints are saved in ${folder}. Press Ctrl-C to stop.\n`,
-    );
-  }
-  if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
-  return exitCodes.done;
+  return token ?? key;
 }
+
+/** Resolves once the server has stopped. */
+export const command: CliCommand = defineCommand({
+  flags: (serve) =>
+    serve
+      .argument(
+        "[models...]",
+        "runs, checkpoints or models, each as MODEL or NAME=MODEL; RUN/best is the best checkpoint",
+      )
+      .option("--follow", "serve newer checkpoints of the runs as they are saved")
+      .option(
+        "--host <address>",
+        "address to listen on; others than 127.0.0.1 need a key",
+        "127.0.0.1",
+      )
+      .option("--port <n>", "port to listen on; 0 picks a free one", portNumber, 8100)
+      .option(
+        "--key <key>",
+        "API key that clients must send; without one, only programs of this machine are served [env: AGENT_TRAINER_SERVE_KEY]",
+      )
+      .option(
+        "--threads <n>",
+        "CPU threads per operation (default: half of the CPUs, at least 2)",
+        wholeNumber(1),
+      )
+      .addOption(
+        new Option(
+          "--precision <name>",
+          "what matrix products are computed in (default: auto, or that of the run; auto is bf16 where the processor has instructions for it, else f32)",
+        ).choices(precisionOptions),
+      )
+      .option("--tinker", "serve the Tinker API instead: training, sampling, checkpoints")
+      .option("--fireworks", "serve the serverless training API of Fireworks instead")
+      .option(
+        "--model <model>",
+        "with --tinker or --fireworks: folder, .gguf file or built-in model (default: builtin:shop-tiny)",
+      )
+      .option(
+        "--name <name>",
+        "with --tinker or --fireworks: model name that clients use (default: derived from --model)",
+      )
+      .option(
+        "--folder <folder>",
+        "with --tinker or --fireworks: folder for training runs and checkpoints (default: tinker-runs, or fireworks-runs)",
+      )
+      .option(
+        "--token <token>",
+        "another name of --key; with --tinker or --fireworks it is generated and printed when not set [env: TINKER_API_KEY, or FIREWORKS_API_KEY]",
+      )
+      .option(
+        "--max-models <n>",
+        "with --tinker or --fireworks: maximum number of models loaded at once (default: 32)",
+        wholeNumber(1),
+      )
+      .option(
+        "--max-body-mib <n>",
+        "with --tinker or --fireworks: maximum request body in MiB (default: 64)",
+        wholeNumber(1),
+      ),
+  help,
+  run([models], { key, ...flags }, io) {
+    const api = apiOf(flags);
+    const [model] = models;
+    if (api === null) {
+      if (model === undefined) {
+        throw new ConfigError({
+          message: "serve needs to know what to serve.",
+          hint: "A trained model: agent-trainer serve runs/NAME. A training API: agent-trainer serve --tinker, or --fireworks. To capture the calls of agents: agent-trainer gateway",
+        });
+      }
+      const { folder, maxModels, maxBodyMib, name } = flags;
+      const ofApi = { "max-models": maxModels, "max-body-mib": maxBodyMib };
+      refuseOfApi({ folder, ...ofApi, model: flags.model, name });
+      return serveModels(models, { ...flags, token: tokenOf(flags.token, key) }, io);
+    }
+    if (model !== undefined) {
+      throw new ConfigError({
+        message: `Over ${api.name} one base model is served, which --model names, so ${models.join(" ")} has no effect.`,
+        hint: `Run: agent-trainer serve ${api.flag} --model ${model}`,
+      });
+    }
+    return serveTrainingApi(api, { ...flags, token: tokenOf(flags.token, key) }, io);
+  },
+});

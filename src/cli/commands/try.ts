@@ -6,25 +6,29 @@ import type { Episode } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { evaluate } from "../../launch/evaluate/evaluate.ts";
 import { loadTasks } from "../../launch/run-datasets.ts";
+import { defined } from "../../util/defined.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
+import { endpointHelp, evaluatedModel, flagOverrides } from "../load/evaluated-model.ts";
 import { toLine } from "../../runs/json-lines.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { formatEpisodeReport } from "../report/episode-report.ts";
+import { conversationOf } from "../../view/episode/view-episode.ts";
+import { formatEpisode } from "../report/conversation-text.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
 import { createItemProgress } from "../terminal/item-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { colorsFor } from "../terminal/terminal.ts";
-import { type EndpointFlags, evaluatedModel, flagOverrides } from "./evaluated-model.ts";
 
-export interface TryFlags extends EndpointFlags {
-  /** Number from 1, or id. */
-  readonly task?: string;
-  readonly json?: boolean;
-  readonly seed?: number;
-  readonly verbose?: boolean;
-}
+const help = `
+Examples:
+  $ agent-trainer try shop.yaml
+  $ agent-trainer try shop.yaml --task 7
+  $ agent-trainer try shop.yaml --command "python agent.py"
+  $ agent-trainer try shop.yaml --task tea-and-milk --model http://localhost:8000/v1
+  $ agent-trainer try shop.yaml --model runs/shop rollout.val.temperature=0
+`;
 
 /** Of the training data, else of the validation data. */
 async function findTask(config: TrainConfig, wanted = "1"): Promise<Task> {
@@ -55,47 +59,53 @@ async function findTask(config: TrainConfig, wanted = "1"): Promise<Task> {
   });
 }
 
-/** Runs the command; resolves with the exit status. */
-export async function tryCommand(
-  positional: readonly string[],
-  flags: TryFlags,
-  io: CliIo,
-): Promise<number> {
-  const [file, ...given] = positional as [string, ...string[]];
-  const model = evaluatedModel(flags);
-  const { config } = loadConfig({ file, overrides: [...flagOverrides(flags), ...given] });
-  const task = await findTask(config, flags.task);
-  const progress = createItemProgress({ stream: io.stderr, isQuiet: true });
-  using late = createLateErrors(io.stderr);
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-  });
-  const episodes: Episode[] = [];
-  const running = evaluate({
-    config,
-    dataset: [task],
-    n: 1,
-    ...(model === undefined ? {} : { model }),
-    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
-    signal: interrupt.signal,
-    onEpisode: (episode) => episodes.push(episode),
-    onWarning: (message) => progress.onWarning(message),
-    onPull: createPullProgress(io.stderr),
-  }).finally(() => late.watch());
-  try {
-    const { status } = await running;
-    if (status === "interrupted") return exitCodes.interrupted;
-  } catch (error) {
-    // A rollout that failed is shown with its error.
-    const isShown = AgentTrainerError.isInstance(error) && error.code === "TOO_MANY_FAILURES";
-    if (!isShown || episodes.length === 0) throw error;
-  }
-  const [episode] = episodes;
-  if (episode === undefined) return exitCodes.failed;
-  io.stdout.write(
-    flags.json === true
-      ? toLine(episode)
-      : formatEpisodeReport(episode, colorsFor(io.stdout), flags.verbose === true),
-  );
-  return episode.error === undefined ? exitCodes.done : exitCodes.failed;
-}
+export const command: CliCommand = defineCommand({
+  flags: (trial) =>
+    trial
+      .option("--model <model>", endpointHelp.model)
+      .option("--model-name <name>", endpointHelp.modelName)
+      .option("--key-env <variable>", endpointHelp.keyEnv)
+      .option("--command <command>", endpointHelp.command)
+      .argument("<config>", "YAML file with agent, evaluator and dataset, as for train")
+      .argument("[overrides...]", "key=value pairs that override options of the file")
+      .option("--task <id>", "id of the task in dataset.train, or its number (default: 1)")
+      .option("--seed <n>", "random seed (default: trainer.seed)", wholeNumber(0)),
+  help,
+  async run([file, overrides], { json = false, verbose = false, ...flags }, io) {
+    const model = evaluatedModel(flags);
+    const { config } = loadConfig({ file, overrides: [...flagOverrides(flags), ...overrides] });
+    const task = await findTask(config, flags.task);
+    const progress = createItemProgress({ stream: io.stderr, isQuiet: true });
+    using late = createLateErrors(io.stderr);
+    using interrupt = watchInterrupt(() => {
+      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
+    });
+    const episodes: Episode[] = [];
+    const running = evaluate({
+      config,
+      dataset: [task],
+      n: 1,
+      ...defined({ model, seed: flags.seed }),
+      signal: interrupt.signal,
+      onEpisode: (episode) => episodes.push(episode),
+      onWarning: (message) => progress.onWarning(message),
+      onPull: createPullProgress(io.stderr),
+    }).finally(() => late.watch());
+    try {
+      const { status } = await running;
+      if (status === "interrupted") return exitCodes.interrupted;
+    } catch (error) {
+      // A rollout that failed is shown with its error.
+      const isShown = AgentTrainerError.isInstance(error) && error.code === "TOO_MANY_FAILURES";
+      if (!isShown || episodes.length === 0) throw error;
+    }
+    const [episode] = episodes;
+    if (episode === undefined) return exitCodes.failed;
+    io.stdout.write(
+      json
+        ? toLine(episode)
+        : formatEpisode(conversationOf(episode), colorsFor(io.stdout), verbose),
+    );
+    return episode.error === undefined ? exitCodes.done : exitCodes.failed;
+  },
+});

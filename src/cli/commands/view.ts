@@ -10,25 +10,29 @@ import type { IndexState } from "../../view/api.ts";
 import { exportHtml } from "../../view/html/export-html.ts";
 import { startViewServer } from "../../view/server/view-server.ts";
 import { isViewable, ViewedRun, viewableIn } from "../../view/server/viewed-run.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
 import { findTokenDecoder } from "../load/token-decoder.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
+import { type CliIo, writeResult } from "../terminal/io.ts";
+import { createLiveLine } from "../terminal/live-line.ts";
 import { formatError } from "../terminal/report-error.ts";
-import { canRewrite, colorsFor } from "../terminal/terminal.ts";
+import { colorsFor } from "../terminal/terminal.ts";
 import { startProcess } from "../../util/process/start-process.ts";
 import { formatBytes } from "../terminal/byte-progress.ts";
 
-export interface ViewFlags {
-  readonly port: number;
-  readonly host: string;
-  readonly open?: boolean;
-  readonly html?: string;
-  readonly limit: number;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-}
+const help = `
+The page is served to this machine only, at a URL that holds a token; nothing is loaded from the network. An index is
+kept in the run's folder as index.db; it can be deleted, and is made anew.
+
+Examples:
+  $ agent-trainer view
+  $ agent-trainer view runs/shop
+  $ agent-trainer view experiments evals
+  $ agent-trainer view runs/shop runs/shop-lora --port 8080
+  $ agent-trainer view runs/shop --html shop.html
+`;
 
 /** The built page: next to the compiled command, or in `dist/` when it runs from sources. */
 function assetsFolder(): string {
@@ -74,16 +78,15 @@ function newestFirst(folders: readonly string[]): readonly string[] {
 
 /** How far the index is, on a line that is rewritten, or at its end only. */
 function indexProgress(io: CliIo, isQuiet: boolean): (folder: string, state: IndexState) => void {
-  const isLive = canRewrite(io.stderr) && !isQuiet;
+  const line = createLiveLine({ stream: io.stderr, isQuiet });
   let writtenAt = 0;
   return (_folder, { calls, bytesRead, bytesTotal }) => {
-    if (!isLive || Date.now() - writtenAt < 200) return;
+    if (Date.now() - writtenAt < 200) return;
     writtenAt = Date.now();
     const share = Math.floor((100 * bytesRead) / Math.max(1, bytesTotal));
     const isDone = bytesRead >= bytesTotal;
-    io.stderr.write(
-      `\r\u001B[2K${isDone ? "" : `index ${share} % of ${formatBytes(bytesTotal)}, ${calls} calls`}`,
-    );
+    if (isDone) line.clear();
+    else line.show([`index ${share} % of ${formatBytes(bytesTotal)}, ${calls} calls`]);
   };
 }
 
@@ -105,10 +108,16 @@ function openBrowser(url: string): void {
   browser.release();
 }
 
+interface HtmlFlags {
+  readonly limit: number;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
 async function writeHtml(
   folder: string,
   file: string,
-  flags: ViewFlags,
+  flags: HtmlFlags,
   io: CliIo,
 ): Promise<number> {
   using run = new ViewedRun(folder, 0, findTokenDecoder);
@@ -120,52 +129,66 @@ async function writeHtml(
   writeFileAtomicSync(file, text, { temporary: `${file}.tmp` });
   const bytes = Buffer.byteLength(text);
   const result = { file, episodes, shortened, bytes };
-  io.stdout.write(
-    flags.json === true
-      ? `${JSON.stringify(result)}\n`
-      : `${file}: ${episodes} episodes, ${formatBytes(bytes)}${shortened === 0 ? "" : `, ${shortened} with shortened texts`}\n`,
+  writeResult(
+    io,
+    flags.json,
+    result,
+    `${file}: ${episodes} episodes, ${formatBytes(bytes)}${shortened === 0 ? "" : `, ${shortened} with shortened texts`}\n`,
   );
   return exitCodes.done;
 }
 
-/** Resolves with the exit status: after the file is written, or once the server has stopped. */
-export async function viewCommand(
-  runs: readonly string[],
-  flags: ViewFlags,
-  io: CliIo,
-): Promise<number> {
-  const folders = foldersOf(runs);
-  if (flags.html !== undefined) {
-    const [folder, another] = folders;
-    if (folder === undefined || another !== undefined)
-      throw new ConfigError({
-        message: `--html writes one run, but there are ${folders.length}.`,
-        hint: `Name one: agent-trainer view ${folder ?? "RUN"} --html ${flags.html}`,
-      });
-    return writeHtml(folder, flags.html, flags, io);
-  }
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-  });
-  const token = randomBytes(24).toString("base64url");
-  const colors = colorsFor(io.stderr);
-  await using server = await startViewServer({
-    folders,
-    host: flags.host,
-    port: flags.port,
-    token,
-    assets: assetsFolder(),
-    findDecoder: findTokenDecoder,
-    onProgress: indexProgress(io, flags.quiet === true),
-    onError: (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
-  });
-  const url = `${server.url}/?token=${token}`;
-  io.stdout.write(flags.json === true ? `${JSON.stringify({ url, runs: folders })}\n` : `${url}\n`);
-  if (flags.quiet !== true)
-    io.stderr.write(
-      `Viewing ${folders.length === 1 ? folders[0] : `${folders.length} runs`}. Press Ctrl-C to stop.\n`,
-    );
-  if (flags.open === true) openBrowser(url);
-  if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
-  return exitCodes.done;
-}
+/** Resolves after the file is written, or once the server has stopped. */
+export const command: CliCommand = defineCommand({
+  flags: (view) =>
+    view
+      .argument(
+        "[runs...]",
+        "folders of runs or evaluations, or folders that hold them (default: runs)",
+      )
+      .option("--port <port>", "port to listen on; 0 takes a free one", portNumber, 0)
+      .option("--host <host>", "address to listen on", "127.0.0.1")
+      .option("--open", "open the page in the default browser")
+      .option(
+        "--html <file>",
+        "write one run as a file that needs no server and no scripts, then exit",
+      )
+      .option("--limit <n>", "with --html: newest episodes to write", wholeNumber(1), 200),
+  help,
+  async run([runs], flags, io) {
+    const folders = foldersOf(runs);
+    if (flags.html !== undefined) {
+      const [folder, another] = folders;
+      if (folder === undefined || another !== undefined)
+        throw new ConfigError({
+          message: `--html writes one run, but there are ${folders.length}.`,
+          hint: `Name one: agent-trainer view ${folder ?? "RUN"} --html ${flags.html}`,
+        });
+      return writeHtml(folder, flags.html, flags, io);
+    }
+    using interrupt = watchInterrupt(() => {
+      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
+    });
+    const token = randomBytes(24).toString("base64url");
+    const colors = colorsFor(io.stderr);
+    await using server = await startViewServer({
+      folders,
+      host: flags.host,
+      port: flags.port,
+      token,
+      assets: assetsFolder(),
+      findDecoder: findTokenDecoder,
+      onProgress: indexProgress(io, flags.quiet === true),
+      onError: (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
+    });
+    const url = `${server.url}/?token=${token}`;
+    writeResult(io, flags.json, { url, runs: folders }, `${url}\n`);
+    if (flags.quiet !== true)
+      io.stderr.write(
+        `Viewing ${folders.length === 1 ? folders[0] : `${folders.length} runs`}. Press Ctrl-C to stop.\n`,
+      );
+    if (flags.open === true) openBrowser(url);
+    if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
+    return exitCodes.done;
+  },
+});

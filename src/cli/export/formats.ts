@@ -15,8 +15,15 @@ export interface ExportOptions {
 
 type Format = (episodes: Iterable<Episode>, options: ExportOptions) => Iterable<object>;
 
-/** Name of a format. */
-export type ExportFormat = "atif" | "training-trace" | "otel" | "trackio" | "chat" | "pairs";
+export const exportFormatNames = [
+  "atif",
+  "training-trace",
+  "otel",
+  "trackio",
+  "chat",
+  "pairs",
+] as const;
+export type ExportFormat = (typeof exportFormatNames)[number];
 
 const each = (write: (episode: Episode, options: ExportOptions) => readonly object[]): Format =>
   function* documents(episodes, options) {

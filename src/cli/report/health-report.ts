@@ -1,12 +1,25 @@
 /** A finding of health in lines: first what it is and how bad, then what shows it, what to do, and where to read. */
 import type { HealthFinding, RunFinding } from "../../core/health.ts";
+import { type Colors, safeText } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** Without what says when. */
-export const findingTitle = ({ name, severity }: HealthFinding): string => `${severity}: ${name}`;
+const findingTitle = ({ name, severity }: HealthFinding): string => `${severity}: ${name}`;
 
 /** Below the title, to be indented. */
-export function findingDetails({ evidence, advice, doc }: HealthFinding): readonly string[] {
+function findingDetails({ evidence, advice, doc }: HealthFinding): readonly string[] {
   return [`${evidence}.`, advice, doc];
+}
+
+/** As a run shows it when it finds it. */
+export function formatFinding(
+  finding: HealthFinding,
+  colors: Colors,
+  columns: number | undefined,
+): string {
+  const paint = finding.severity === "problem" ? colors.red : colors.yellow;
+  const details = findingDetails(finding).map((line) => wrapText(`  ${safeText(line)}`, columns));
+  return [`${paint("health:")} ${findingTitle(finding)}`, ...details].join("\n");
 }
 
 /** As `runs show` lists them: with when, and the values of the options that are often the cause. */

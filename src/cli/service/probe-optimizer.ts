@@ -1,5 +1,5 @@
 /** What an optimizer step of a Tinker server does: sums of gradients, AdamW's fields, clipping. */
-import type { AdamParams } from "../../tinker-api/training-client.ts";
+import type { AdamParams } from "../../tinker-api/wire/model-client.ts";
 import {
   type Answer,
   differs,

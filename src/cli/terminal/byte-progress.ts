@@ -1,6 +1,7 @@
 /** Shows the progress of a download or export: a line rewritten in place, or one line per 10 %. */
 import type { PullProgress } from "../../backends/local/index.ts";
-import { canRewrite, safeText, type TextStream } from "./terminal.ts";
+import { createLiveLine } from "./live-line.ts";
+import { safeText, type TextStream } from "./terminal.ts";
 
 export interface ByteProgress {
   report(what: string, done: number, total: number): void;
@@ -32,30 +33,25 @@ export function formatBytes(bytes: number): string {
 }
 
 export function createByteProgress(options: ByteProgressOptions): ByteProgress {
-  const { stream, isQuiet, now = Date.now, env = process.env } = options;
-  const isLive = canRewrite(stream, env);
+  const { stream, isQuiet, now = Date.now } = options;
+  const live = createLiveLine(options);
   let redrawnAt = -Infinity;
-  let isShown = false;
   let tenth = -1;
   return {
     report(what, done, total) {
       if (isQuiet || total <= 0) return;
       const share = done / total;
-      const text = `${Math.floor(share * 100)} % of ${formatBytes(total)}  ${safeText(what)}`;
-      if (!isLive) {
+      const parts = [`${Math.floor(share * 100)} % of ${formatBytes(total)}`, safeText(what)];
+      if (!live.isLive) {
         if (Math.floor(share * 10) <= tenth) return;
         tenth = Math.floor(share * 10);
-        stream.write(`${text}\n`);
+        stream.write(`${parts.join("  ")}\n`);
       } else if (now() - redrawnAt >= redrawMs) {
         redrawnAt = now();
-        isShown = true;
-        stream.write(`\r\u001b[2K${text.slice(0, (stream.columns ?? 80) - 1)}`);
+        live.show(parts);
       }
     },
-    clear() {
-      if (isShown) stream.write("\r\u001b[2K");
-      isShown = false;
-    },
+    clear: () => live.clear(),
   };
 }
 

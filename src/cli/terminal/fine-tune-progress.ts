@@ -1,9 +1,9 @@
 /** Shows fine-tuning on stderr: a line per step, which is rewritten on a terminal, and one per validation. */
 import type { TrainerEvent } from "../../core/events.ts";
-import { findingDetails, findingTitle } from "../report/health-report.ts";
-import { wrapText } from "./wrap-text.ts";
+import { formatFinding } from "../report/health-report.ts";
 import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
-import { canRewrite, colorsFor, safeText } from "./terminal.ts";
+import { createLiveLine } from "./live-line.ts";
+import { colorsFor, safeText } from "./terminal.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
@@ -21,43 +21,32 @@ function numbersOf(metrics: Metrics, prefix: "train" | "val"): string {
 export function createFineTuneProgress(options: ProgressOptions): Progress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
   const colors = colorsFor(stream, env);
-  const isLive = canRewrite(stream, env) && !isQuiet;
-  let hasLine = false;
+  const live = createLiveLine(options);
   let total = 0;
   let first = 0;
   let startedAt = now();
 
-  function clear(): void {
-    if (hasLine) stream.write("\r\u001B[2K");
-    hasLine = false;
-  }
   function print(text: string): void {
-    clear();
+    live.clear();
     stream.write(`${text}\n`);
   }
   function step(number: number, metrics: Metrics): void {
     const speed = `${show(metrics["tokens/per_s"], 0)} tok/s`;
-    const text = `step ${number}/${total}  ${numbersOf(metrics, "train")}  ${speed}`;
-    if (!isLive) return print(text);
+    const parts = [`step ${number}/${total}`, numbersOf(metrics, "train"), speed];
+    if (!live.isLive) return print(parts.join("  "));
     const left = ((now() - startedAt) / 1000 / (number - first)) * (total - number);
-    const line = `${bar(number / total, 20)}  ${text}  ${duration(left)} left`;
-    stream.write(`\r\u001B[2K${line.slice(0, Math.max(20, (stream.columns ?? 80) - 1))}`);
-    hasLine = true;
+    live.show([bar(number / total, 10), ...parts, `${duration(left)} left`]);
   }
 
   return {
-    clear,
+    clear: () => live.clear(),
     onEvent(event: TrainerEvent) {
       if (event.type === "warning") {
         print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
         return;
       }
       if (event.type === "health") {
-        const { finding } = event;
-        const paint = finding.severity === "problem" ? colors.red : colors.yellow;
-        print(`${paint("health:")} ${findingTitle(finding)}`);
-        for (const line of findingDetails(finding))
-          print(wrapText(`  ${safeText(line)}`, stream.columns));
+        print(formatFinding(event.finding, colors, stream.columns));
         return;
       }
       if (isQuiet) return;

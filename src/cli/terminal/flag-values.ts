@@ -1,7 +1,22 @@
-/** Values of flags, checked where they are read. */
+/** Values of flags, checked where they are read. Every function throws `InvalidArgumentError`. */
 import { InvalidArgumentError } from "commander";
 
-/** @throws InvalidArgumentError */
+const toNumber = (text: string): number => (text.trim() === "" ? Number.NaN : Number(text));
+
+export function anyNumber(text: string): number {
+  const value = toNumber(text);
+  if (Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("It must be a number.");
+}
+
+export function numberBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = toNumber(text);
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+}
+
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -10,7 +25,6 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
-/** @throws InvalidArgumentError */
 export function portNumber(text: string): number {
   const value = Number(text);
   if (/^\d+$/u.test(text) && value < 2 ** 16) return value;

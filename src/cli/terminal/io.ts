@@ -1,4 +1,4 @@
-/** The streams of a command. */
+/** The streams of a command, and how its result is written. */
 import type { TextStream } from "./terminal.ts";
 
 export interface CliIo {
@@ -6,4 +6,14 @@ export interface CliIo {
   readonly stdout: TextStream;
   /** Progress and errors. */
   readonly stderr: TextStream;
+}
+
+/** One line of JSON with `--json`, else the text. */
+export function writeResult(
+  { stdout }: CliIo,
+  isJson: boolean | undefined,
+  value: unknown,
+  text: string,
+): void {
+  stdout.write(isJson === true ? `${JSON.stringify(value)}\n` : text);
 }

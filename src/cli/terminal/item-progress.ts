@@ -3,7 +3,8 @@ import { isFailed } from "../../core/outcome.ts";
 import type { EvaluationItem } from "../../runs/evaluations/evaluation-item.ts";
 import type { EvaluationProgress } from "../../launch/evaluate/evaluation-options.ts";
 import { bar, duration } from "./progress.ts";
-import { canRewrite, colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { createLiveLine } from "./live-line.ts";
+import { colorsFor, safeText, type TextStream } from "./terminal.ts";
 
 export interface ItemProgress {
   onResult(item: EvaluationItem, progress: EvaluationProgress): void;
@@ -23,19 +24,14 @@ export interface ItemProgressOptions {
 
 export function createItemProgress(options: ItemProgressOptions): ItemProgress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
-  const isLive = canRewrite(stream, env) && !isQuiet;
+  const live = createLiveLine(options);
   const startedAt = now();
-  let hasLine = false;
   let tenths = 0;
   let [seen, rewards, rewarded, failed] = [0, 0, 0, 0];
-  const clear = (): void => {
-    if (hasLine) stream.write("\r\u001B[2K");
-    hasLine = false;
-  };
   return {
-    clear,
+    clear: () => live.clear(),
     onWarning(message) {
-      clear();
+      live.clear();
       stream.write(`${colorsFor(stream, env).yellow("warning:")} ${safeText(message)}\n`);
     },
     onResult(item, { done, planned }) {
@@ -54,11 +50,8 @@ export function createItemProgress(options: ItemProgressOptions): ItemProgress {
         ...(failed === 0 ? [] : [`failed ${failed}`]),
         ...(done === planned ? [] : [`${duration(left)} left`]),
       ];
-      if (isLive) {
-        const text = `eval ${bar(done / planned, 20)}  ${parts.join("  ")}`;
-        // A line that wraps cannot be rewritten in place.
-        stream.write(`\r\u001B[2K${text.slice(0, Math.max(20, (stream.columns ?? 80) - 1))}`);
-        hasLine = true;
+      if (live.isLive) {
+        live.show(["eval", bar(done / planned, 20), ...parts]);
         return;
       }
       const now10 = Math.floor((done / planned) * 10);

@@ -60,7 +60,7 @@ describe("createProgress", () => {
   it("rewrites a line in place on a terminal, and leaves a table behind", () => {
     const text = shown({ isTTY: true, columns: 60 });
     const lines = text.split("\r\u001B[2K");
-    expect(lines.some((line) => line.startsWith("step 1/2  █████░░░"))).toBe(true);
+    expect(lines.some((line) => line.startsWith("step 1/2  ███░░░░░░░"))).toBe(true);
     for (const line of lines.flatMap((part) => part.split("\n"))) {
       expect(line.length).toBeLessThan(60);
     }

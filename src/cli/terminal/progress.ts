@@ -2,13 +2,13 @@
  * Shows a run's events on stderr: on a terminal a live line that is rewritten in place and a row per
  * step, otherwise one plain line per step.
  */
-import { findingDetails, findingTitle } from "../report/health-report.ts";
-import { wrapText } from "./wrap-text.ts";
+import { formatFinding } from "../report/health-report.ts";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { formatUsd } from "../../runs/spending.ts";
 import { shortReason } from "../../trainer/update/learning.ts";
-import { canRewrite, type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { createLiveLine } from "./live-line.ts";
+import { type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
 
 export interface Progress {
   onEvent(event: TrainerEvent): void;
@@ -81,8 +81,7 @@ function stepNotes(metrics: Metrics): string[] {
 export function createProgress(options: ProgressOptions): Progress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
   const colors: Colors = colorsFor(stream, env);
-  const isLive = canRewrite(stream, env) && !isQuiet;
-  let hasLine = false;
+  const live = createLiveLine(options);
   let hasHeader = false;
   let total = 0;
   let firstStep = 0;
@@ -91,32 +90,24 @@ export function createProgress(options: ProgressOptions): Progress {
   let lastSpeed: number | undefined;
   let rollouts = { done: 0, of: 0 };
 
-  function clear(): void {
-    if (hasLine) stream.write("\r\u001B[2K");
-    hasLine = false;
-  }
   function print(text: string): void {
-    clear();
+    live.clear();
     stream.write(`${text}\n`);
   }
-  function live(step: number): void {
-    if (!isLive) return;
+  function showStep(step: number): void {
     const done = step - 1 + (rollouts.of > 0 ? Math.min(1, rollouts.done / rollouts.of) : 0);
     const share = total > 0 ? done / total : 0;
     const sofar = done - firstStep;
     const left = sofar > 0 ? ((now() - startedAt) / 1000 / sofar) * (total - done) : undefined;
-    const text = [
+    live.show([
       `step ${step}/${total}`,
-      bar(share, 20),
+      bar(share, (stream.columns ?? 80) < 100 ? 10 : 20),
       // Any further rollouts belong to later steps.
       `rollouts ${Math.min(rollouts.done, rollouts.of)}/${rollouts.of}`,
       ...(lastReward === undefined ? [] : [`reward ${lastReward.toFixed(3)}`]),
       ...(lastSpeed === undefined ? [] : [`${lastSpeed.toFixed(0)} tok/s`]),
       ...(left === undefined ? [] : [`${duration(left)} left`]),
-    ].join("  ");
-    // A line that wraps cannot be rewritten in place.
-    stream.write(`\r\u001B[2K${text.slice(0, Math.max(20, (stream.columns ?? 80) - 1))}`);
-    hasLine = true;
+    ]);
   }
 
   function onStepEnd(step: number, metrics: Metrics): void {
@@ -125,7 +116,7 @@ export function createProgress(options: ProgressOptions): Progress {
     if (isQuiet) return;
     const cells = stepCells(step, total, metrics);
     const notes = stepNotes(metrics);
-    if (!isLive) {
+    if (!live.isLive) {
       const [name, ...rest] = cells;
       const numbers = rest.map((cell, i) => `${columns[i + 1]} ${cell}`);
       print(`step ${name} ${[...numbers, ...notes].join("  ")}`);
@@ -137,7 +128,7 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   return {
-    clear,
+    clear: () => live.clear(),
     onEvent(event) {
       switch (event.type) {
         case "run-start":
@@ -156,16 +147,16 @@ export function createProgress(options: ProgressOptions): Progress {
         case "step-start":
           if (event.step === firstStep + 1) startedAt = now();
           rollouts = { done: event.ready ?? 0, of: event.rollouts };
-          live(event.step);
+          showStep(event.step);
           return;
         case "rollouts-added":
           rollouts.of += event.rollouts;
-          live(event.step);
+          showStep(event.step);
           return;
         case "rollout-end":
           if (event.isValidation) return;
           rollouts.done++;
-          live(event.step);
+          showStep(event.step);
           return;
         case "step-end":
           onStepEnd(event.step, event.metrics);
@@ -184,14 +175,9 @@ export function createProgress(options: ProgressOptions): Progress {
         case "warning":
           print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
           return;
-        case "health": {
-          const { finding } = event;
-          const paint = finding.severity === "problem" ? colors.red : colors.yellow;
-          print(`${paint("health:")} ${findingTitle(finding)}`);
-          for (const line of findingDetails(finding))
-            print(wrapText(`  ${safeText(line)}`, stream.columns));
+        case "health":
+          print(formatFinding(event.finding, colors, stream.columns));
           return;
-        }
         case "notice":
           if (!isQuiet) print(colors.dim(safeText(event.message)));
           return;

@@ -1,6 +1,7 @@
 /** The shell command that resumes a run. */
-
 import { basename, relative } from "node:path";
+import type { BackendCapabilities } from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 
 interface Stopped {
@@ -8,18 +9,24 @@ interface Stopped {
   readonly checkpoint: string | null;
 }
 
+/** Whether a backend continues runs; those of users do. */
+export function canResume(backend: string): boolean {
+  const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
+  return row.get(backend)?.exactResume ?? true;
+}
+
 /**
  * What to type after a run was interrupted, as a sentence.
  * @param isNamed the run folder has a fixed name: without `--resume` it would be refused as already in use.
- * @param canResume whether the backend continues runs. @default true
+ * @param isResumable whether the backend continues runs. @default true
  */
 export function nextCommand(
   { runDir, checkpoint }: Stopped,
   args: readonly string[],
   isNamed: boolean,
-  canResume: boolean = true,
+  isResumable: boolean = true,
 ): string {
-  if (!canResume)
+  if (!isResumable)
     return `This backend cannot resume a run. To start a new one: ${commandLine(args)}`;
   if (checkpoint !== null) return `To resume: ${commandLine([...args, "--resume", runDir])}`;
   const again = commandLine([...args, ...(isNamed ? ["--resume"] : [])]);

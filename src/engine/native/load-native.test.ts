@@ -15,7 +15,7 @@ function withWrongSets(native: Native, wrong: (id: number) => boolean): Native {
     allocate: (bytes) => {
       const memory = native.allocate(bytes);
       // The result is the only one of this size.
-      if (memory !== null && bytes === 4 * 7 * 70) {
+      if (memory !== null && bytes === 4 * 39 * 70) {
         result = new Float32Array(memory.buffer as ArrayBuffer, memory.byteOffset, 1);
       }
       return memory;

@@ -4,8 +4,10 @@
  */
 import type { InstructionSet, Native, NativeMemory } from "./native.ts";
 
-const [rows, depth, columns] = [7, 34, 70];
+// Of every kind of tile, also those that are cut off.
+const [rows, depth, columns] = [39, 34, 70];
 const panelBytes = 4 * depth * 128;
+const narrowBytes = 2 * 48 * 64;
 const formats = { f32: 0, bf16: 1 } as const;
 
 /** @returns what is wrong, or null */
@@ -29,7 +31,7 @@ export function selfTest(native: Native, set: InstructionSet): string | null {
     const x = numbers(rows * depth);
     const weights = numbers(columns * depth);
     const result = numbers(rows * columns);
-    const [panels, narrowed, scratch] = [panelBytes, 4 * rows * depth, panelBytes].map(
+    const [panels, narrowed, scratch] = [panelBytes, narrowBytes, panelBytes].map(
       (bytes) => numbers(bytes / 4).address,
     ) as [number, number, number];
     for (const [i] of x.data.entries()) x.data[i] = ((i * 37) % 31) - 15;

@@ -28,6 +28,9 @@ function rounded(x: number): number {
   return new Float32Array(bits.buffer)[0]!;
 }
 
+/** Whose products of bf16 have sums in an order of their own. */
+const tiled = "amx_bf16";
+
 const shapes = [
   [1, 2, 1],
   [3, 16, 5],
@@ -93,8 +96,8 @@ describe.each(loadNative().instructionSets.map(({ name }) => name))(
   },
 );
 
-it("computes products of bf16 with the same bits on every instruction set", () => {
-  const all = loadNative().instructionSets.filter(({ name }) => name !== "sse2");
+it("computes products of bf16 with the same bits on every instruction set without tiles", () => {
+  const all = loadNative().instructionSets.filter(({ name }) => !["sse2", tiled].includes(name));
   const bits = all.map(({ name: instructionSet }) => {
     const device = new Device({ threads: 1, instructionSet });
     const random = createRandom(5);
@@ -113,6 +116,73 @@ it("computes products of bf16 with the same bits on every instruction set", () =
   });
   for (const other of bits) expect(other).toEqual(bits[0]);
 });
+
+describe.runIf(loadNative().instructionSets.some(({ name }) => name === tiled))(
+  "products in tiles",
+  () => {
+    /** Even depths, odd depths, both together, then onto the sum: 32 depths at a time. */
+    const inOrder = (x: Float32Array, weights: Float32Array): number => {
+      const { fround } = Math;
+      let sum = 0;
+      for (let start = 0; start < x.length; start += 32) {
+        const parts: [number, number] = [0, 0];
+        for (let k = start; k < Math.min(start + 32, x.length); k++)
+          parts[k % 2] = fround(parts[k % 2]! + rounded(x[k]!) * rounded(weights[k]!));
+        sum = fround(sum + fround(parts[0] + parts[1]));
+      }
+      return sum;
+    };
+    const shapes = [
+      [1, 64, 16],
+      [5, 30, 70],
+      [16, 96, 64],
+      [37, 200, 144],
+      [100, 51, 33],
+      [40, 2304, 48],
+      [1100, 34, 20],
+    ] as const;
+
+    it.each(shapes)("have the bits of their order: %i x %i x %i", (rows, depth, columns) => {
+      const device = new Device({ threads: 2, instructionSet: tiled });
+      const random = createRandom(rows + depth);
+      const x = newTensor(device, rows, depth);
+      const weights = newTensor(device, columns, depth);
+      for (const tensor of [x, weights]) fill(tensor, random);
+      const result = newTensor(device, rows, columns);
+      const alone = newTensor(device, 1, columns);
+      const matrix = newMatrix(device, depth, columns, "bf16");
+      const program = new Program(device);
+      pack(program, weights, matrix);
+      product(program, x, matrix, result, { precision: "bf16" });
+      product(program, x.slice(rows - 1, 1), matrix, alone, { precision: "bf16" });
+      program.runNow();
+      const wrong: [number, number][] = [];
+      for (let i = 0; i < rows; i += Math.ceil(rows / 40))
+        for (let j = 0; j < columns; j++)
+          if (result.row(i)[j] !== inOrder(x.row(i), weights.row(j))) wrong.push([i, j]);
+      expect(wrong).toEqual([]);
+      expect(alone.data).toEqual(result.row(rows - 1));
+    });
+
+    it("take denormal numbers for zero, and keep other rows apart from what is not a number", () => {
+      const device = new Device({ threads: 1, instructionSet: tiled });
+      const [x, weights] = [newTensor(device, 20, 32), newTensor(device, 16, 32)];
+      const result = newTensor(device, 20, 16);
+      weights.data.fill(2 ** -100);
+      x.row(0).fill(2 ** -30);
+      x.row(1).fill(Infinity);
+      x.row(2).fill(NaN);
+      x.row(19).fill(1);
+      const matrix = newMatrix(device, 32, 16, "bf16");
+      const program = new Program(device);
+      pack(program, weights, matrix);
+      product(program, x, matrix, result, { precision: "bf16" });
+      program.runNow();
+      const firsts = [0, 1, 2, 3, 19].map((row) => result.row(row)[0]);
+      expect(firsts).toEqual([0, Infinity, NaN, 0, 2 ** -95]);
+    });
+  },
+);
 
 /** [depth, columns]: what the rows of the identity give. */
 function contents(device: Device, matrix: Matrix): Float32Array {

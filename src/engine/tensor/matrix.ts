@@ -43,7 +43,8 @@ export function newTransposed(device: Device, { columns, depth, format, scales }
   return { ...newMatrix(device, columns, depth, format), scales, scalesAlong: "depth" };
 }
 
-const evenly = (depth: number): number => Math.ceil(depth / 2) * 2;
+const roundUp = (count: number, unit: number): number => Math.ceil(count / unit) * unit;
+const evenly = (depth: number): number => roundUp(depth, 2);
 
 export interface PackOptions {
   /** Element [n, k] goes to depth k of column n; transposed, to depth n of column k. @default false */
@@ -147,7 +148,7 @@ export function product(
     b.panels,
     b.depth,
     b.scalesAlong === "depth" && b.format === "i8" ? integersByDepth : formatIds[b.format],
-    scratchOf(device, narrowPurposes[place], x.rows * b.depth, "bf16"),
+    scratchOf(device, narrowPurposes[place], roundUp(x.rows, 16) * roundUp(b.depth, 32), "bf16"),
   ];
   program.add(
     "product",

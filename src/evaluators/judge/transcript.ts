@@ -1,15 +1,12 @@
 /** What happened in an episode, as text for a judge. */
 import type { ChatMessage } from "../../core/message.ts";
+import { messageText } from "../../core/message-text.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { responseText } from "../scorer.ts";
 
 function lineOf({ role, content, toolCalls }: ChatMessage): string {
-  const text =
-    typeof content === "string"
-      ? content
-      : content.map((part) => (part.type === "text" ? part.text : "[image]")).join("");
-  const calls = (toolCalls ?? []).map((call) => `${call.name}(${call.arguments})`);
-  return [`[${role}] ${text}`.trimEnd(), ...calls.map((call) => `[tool call] ${call}`)].join("\n");
+  const calls = (toolCalls ?? []).map((call) => `[tool call] ${call.name}(${call.arguments})`);
+  return [`[${role}] ${messageText(content)}`.trimEnd(), ...calls].join("\n");
 }
 
 /** The messages of each trajectory's last call with its response, and what the agent returned. */

@@ -2,12 +2,12 @@
 import { Hono } from "hono";
 import { isSameToken } from "../../http/keys.ts";
 import { isForeign, localClientsOnly } from "../../http/local-clients.ts";
-import { RequestError } from "../request-error.ts";
+import { failureOf, RequestError, type WireFailure } from "../request-error.ts";
 import { limitBodies } from "../routes/read-body.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { checkpointRoutes } from "./checkpoint-routes.ts";
 import { completionRoutes, type CompletionOptions } from "./completion-routes.ts";
-import { accountError, failureOf, gatewayError, type WireFailure } from "./errors.ts";
+import { accountError, gatewayError } from "./errors.ts";
 import { onceByKey } from "./idempotency.ts";
 import type { FireworksParts } from "./parts.ts";
 import { sessionRoutes } from "./session-routes.ts";

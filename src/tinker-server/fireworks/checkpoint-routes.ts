@@ -4,10 +4,8 @@ import { z } from "zod";
 import { formatPath, type CheckpointKind } from "../checkpoints/checkpoint-path.ts";
 import { loadWeights } from "../checkpoints/adapter-files.ts";
 import { RequestError } from "../request-error.ts";
-import { inTurn } from "../routes/in-turn.ts";
+import { inTurn, takeInOrder } from "../routes/in-turn.ts";
 import { bodyText, readBody } from "../routes/read-body.ts";
-import { fingerprintOf } from "../made-once.ts";
-import type { LoadedModel } from "../model-table.ts";
 import { checkLabel, formatCheckpoint, parseCheckpoint, runOf } from "./names.ts";
 import type { FireworksParts } from "./parts.ts";
 import { readPromoted } from "./promoted-models.ts";
@@ -31,16 +29,6 @@ export function checkpointRoutes(parts: FireworksParts): Hono {
   const { service, account } = parts;
   const app = new Hono();
 
-  const respond = (
-    c: Context,
-    body: { readonly model_id: string; readonly seq_id?: number | null | undefined },
-    work: (model: LoadedModel) => Promise<object>,
-  ): Response => {
-    const fingerprint = fingerprintOf(c.req.path, bodyText(c));
-    const future = service.inOrder(body.model_id, body.seq_id ?? null, fingerprint, work);
-    return c.json({ request_id: future, model_id: body.model_id });
-  };
-
   const save = (kind: CheckpointKind, type: string) =>
     inTurn(service, (c) => {
       const body = readBody(saveBody, bodyText(c));
@@ -56,7 +44,7 @@ export function checkpointRoutes(parts: FireworksParts): Hono {
           `checkpoint_type is "${shape}", but adapters are saved as "base" here.`,
         );
       checkTrainable(service.model(body.model_id));
-      return respond(c, body, async (model) => {
+      return takeInOrder(service, c, body, async (model) => {
         const path = { runId: model.id, kind, name };
         const shown = formatCheckpoint(account, path);
         if (await service.store.has(path))
@@ -72,7 +60,7 @@ export function checkpointRoutes(parts: FireworksParts): Hono {
   const load = (c: Context): Response => {
     const body = readBody(loadBody, bodyText(c));
     checkTrainable(service.model(body.model_id));
-    return respond(c, body, async (model) => {
+    return takeInOrder(service, c, body, async (model) => {
       const run = runOf(body.model_id);
       const path = parseCheckpoint(account, body.path, "weights", run);
       if (runOf(path.runId) !== run)
@@ -95,7 +83,7 @@ export function checkpointRoutes(parts: FireworksParts): Hono {
     const body = readBody(loadAdapterBody, bodyText(c));
     const { adapter_path: adapterPath } = body;
     checkTrainable(service.model(body.model_id));
-    return respond(c, body, async (model) => {
+    return takeInOrder(service, c, body, async (model) => {
       const { spec, folder } = await readPromoted(parts, adapterPath);
       await loadWeights(model.adapter, spec, folder);
       return { type: "load_adapter", model_id: model.id, adapter_path: adapterPath };

@@ -4,11 +4,12 @@
  */
 import { randomUUID } from "node:crypto";
 import { Hono, type Context } from "hono";
+import { failureOf } from "../request-error.ts";
 import { bodyText } from "../routes/read-body.ts";
 import { checkJob, type SampledSequence, type SamplingOutput } from "../sampling/sampling.ts";
 import { readCompletion, type CompletionRequest } from "./completion-request.ts";
 import { findSampler } from "./completion-source.ts";
-import { failureOf, gatewayError } from "./errors.ts";
+import { gatewayError } from "./errors.ts";
 import type { FireworksParts } from "./parts.ts";
 
 /** Clients give up on a silent connection after minutes. */

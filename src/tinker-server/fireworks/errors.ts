@@ -1,20 +1,5 @@
 /** Errors as Fireworks sends them: the gateway's for training and inference, Google's for accounts. */
-import { TinkerWireError } from "../../tinker-api/tinker-error.ts";
-import { RequestError } from "../request-error.ts";
-
-export interface WireFailure {
-  readonly status: number;
-  readonly message: string;
-}
-
-/** Failures of this server's own are given to `onError`, and the client learns nothing of them. */
-export function failureOf(error: unknown, onError?: (error: unknown) => void): WireFailure {
-  if (error instanceof RequestError) return { status: error.status, message: error.message };
-  if (error instanceof TinkerWireError || error instanceof SyntaxError)
-    return { status: 422, message: error.message };
-  onError?.(error);
-  return { status: 500, message: "Internal Server Error" };
-}
+import type { WireFailure } from "../request-error.ts";
 
 interface Kind {
   readonly code: string;

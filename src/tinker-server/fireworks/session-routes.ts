@@ -14,8 +14,6 @@ const createSessionBody = z.object({
   project_id: z.string().nullish(),
 });
 
-const sessionBody = z.object({ session_id: z.string() });
-
 const routeBody = z.object({
   base_model: z.string().nullish(),
   training_run: z.string().nullish(),
@@ -36,10 +34,6 @@ export function sessionRoutes({ service, pollMs, metadataBytes, account }: Firew
       error_message: null,
     });
   });
-  app.post("/session_heartbeat", (c) => {
-    service.sessions.use(readBody(sessionBody, bodyText(c)).session_id);
-    return c.json({ type: "session_heartbeat" });
-  });
   app.post(
     "/retrieve_future",
     retrieveFuture(service, pollMs, (c, result, body) => {
@@ -59,7 +53,6 @@ export function sessionRoutes({ service, pollMs, metadataBytes, account }: Firew
       sample_no_retries: false,
     }),
   );
-  app.post("/telemetry", (c) => c.json({ status: "accepted" }));
   app.post("/create_sampling_route", async (c) => {
     const { base_model: base, training_run: run } = readBody(routeBody, bodyText(c));
     if (base) checkBaseModel(base, service.modelName);

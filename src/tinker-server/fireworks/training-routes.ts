@@ -5,15 +5,13 @@ import { isFrozen, type AdapterSpec } from "../model/adapter.ts";
 import { RequestError } from "../request-error.ts";
 import { fingerprintOf } from "../made-once.ts";
 import type { LoadedModel } from "../model-table.ts";
-import { forwardRoutes } from "../routes/forward-routes.ts";
-import { inTurn } from "../routes/in-turn.ts";
+import { inTurn, takeInOrder } from "../routes/in-turn.ts";
+import { protocolRoutes } from "../routes/protocol-routes.ts";
 import { bodyText, metadataSchema as metadata, readBody } from "../routes/read-body.ts";
 import { readOptimStep } from "../routes/training-routes.ts";
 import { sampleSeed } from "../service.ts";
 import { checkBaseModel, maxModelSeq, modelIdOf } from "./names.ts";
 import type { FireworksParts } from "./parts.ts";
-
-const modelBody = z.object({ model_id: z.string() });
 
 const createModelBody = z.object({
   session_id: z.string(),
@@ -116,29 +114,18 @@ export function trainingRoutes({ service, maxBodyBytes }: FireworksParts): Hono 
     return c.json({ request_id: future, model_id: id });
   });
 
-  app.route("/", forwardRoutes(service, { maxBodyBytes, checkTrainable }));
+  app.route("/", protocolRoutes(service, { maxBodyBytes, checkTrainable }));
 
   const step = (c: Context): Response => {
     const text = bodyText(c);
-    const { modelId: id, seqId, optim } = readOptimStep(text);
+    const { body, optim } = readOptimStep(text);
     const normalization = readBody(normalizationBody, text).grad_accumulation_normalization;
-    checkTrainable(service.model(id));
-    const fingerprint = fingerprintOf(c.req.path, text);
-    const future = service.inOrder(id, seqId, fingerprint, (model) => ({
+    checkTrainable(service.model(body.model_id));
+    return takeInOrder(service, c, body, (model) => ({
       type: "optim_step",
       metrics: service.optimStep(model, optim, normalization),
     }));
-    return c.json({ request_id: future, model_id: id });
   };
   app.post("/optim_step", inTurn(service, step));
-
-  app.post("/unload_model", (c) => {
-    const { model_id: id } = readBody(modelBody, bodyText(c));
-    const future = service.inOrder(id, null, "", () => {
-      service.unload(id);
-      return { type: "unload_model", model_id: id };
-    });
-    return c.json({ request_id: future, model_id: id });
-  });
   return app;
 }

@@ -12,6 +12,23 @@ import type { LoadedModel } from "../model-table.ts";
 import type { TinkerService } from "../service.ts";
 import { BodyTooLargeError, bodyBytes, parseLeniently } from "./read-body.ts";
 
+/** Takes a request that runs in its model's order. @returns the response, which names the future. */
+export function takeInOrder(
+  service: TinkerService,
+  c: Context,
+  { model_id: id, seq_id: seqId = null }: OrderedBody,
+  work: (model: LoadedModel) => unknown,
+): Response {
+  const fingerprint = fingerprintOf(c.req.path, bodyBytes(c));
+  const future = service.inOrder(id, seqId, fingerprint, work);
+  return c.json({ request_id: future, model_id: id });
+}
+
+export interface OrderedBody {
+  readonly model_id: string;
+  readonly seq_id?: number | null | undefined;
+}
+
 interface Turn {
   readonly modelId: string;
   readonly seqId: number;

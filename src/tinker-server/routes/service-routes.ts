@@ -14,8 +14,6 @@ import { retrieveFuture } from "./retrieve-future.ts";
 
 const createSessionBody = z.object({ user_metadata: metadata });
 
-const sessionBody = z.object({ session_id: z.string() });
-
 /** Results that may travel as protobuf; others are JSON as they are. */
 function isForward(result: unknown): result is ForwardBackwardOutput {
   return typeof result === "object" && result !== null && "outputs" in result;
@@ -63,7 +61,6 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
   app.post("/client/dynamic_config", (c) =>
     c.json({ refresh_interval_sec: 3600, sample_cancel_enabled: true }),
   );
-  app.post("/telemetry", (c) => c.json({ status: "accepted" }));
   app.post("/create_session", async (c) => {
     const body = readBody(createSessionBody, bodyText(c));
     const { id } = service.sessions.create(body.user_metadata ?? null);
@@ -74,10 +71,6 @@ export function serviceRoutes(service: TinkerService, pollMs: number): Hono {
       warning_message: null,
       error_message: null,
     });
-  });
-  app.post("/session_heartbeat", async (c) => {
-    service.sessions.use(readBody(sessionBody, bodyText(c)).session_id);
-    return c.json({ type: "session_heartbeat" });
   });
   app.post(
     "/retrieve_future",

@@ -6,8 +6,8 @@ import { RequestError } from "../request-error.ts";
 import { fingerprintOf } from "../made-once.ts";
 import type { LoadedModel } from "../model-table.ts";
 import { sampleSeed, type TinkerService } from "../service.ts";
-import { forwardRoutes } from "./forward-routes.ts";
-import { inTurn } from "./in-turn.ts";
+import { inTurn, takeInOrder, type OrderedBody } from "./in-turn.ts";
+import { protocolRoutes } from "./protocol-routes.ts";
 import { bodyText, metadataSchema as metadata, readBody } from "./read-body.ts";
 
 const modelBody = z.object({ model_id: z.string() });
@@ -44,15 +44,13 @@ const optimStepBody = z.object({
   adam_params: adamParams,
 });
 
-export interface OptimStepRequest {
-  readonly modelId: string;
-  readonly seqId: number | null;
-  readonly optim: OptimSpec;
-}
-
 /** @throws RequestError 422 naming the field. */
-export function readOptimStep(text: string): OptimStepRequest {
-  const { model_id: modelId, seq_id: seqId, adam_params: adam } = readBody(optimStepBody, text);
+export function readOptimStep(text: string): {
+  readonly body: OrderedBody;
+  readonly optim: OptimSpec;
+} {
+  const body = readBody(optimStepBody, text);
+  const { adam_params: adam } = body;
   const optim = {
     learningRate: adam.learning_rate,
     beta1: adam.beta1,
@@ -61,7 +59,7 @@ export function readOptimStep(text: string): OptimStepRequest {
     weightDecay: adam.weight_decay,
     maxGradNorm: adam.grad_clip_norm,
   };
-  return { modelId, seqId: seqId ?? null, optim };
+  return { body, optim };
 }
 
 function infoOf(service: TinkerService, model: LoadedModel, tokenizer: string): object {
@@ -86,7 +84,7 @@ export function trainingRoutes(
   { tokenizer, maxBodyBytes }: TrainingRouteOptions,
 ): Hono {
   const app = new Hono();
-  app.route("/", forwardRoutes(service, { maxBodyBytes }));
+  app.route("/", protocolRoutes(service, { maxBodyBytes }));
 
   app.post("/create_model", async (c) => {
     const text = bodyText(c);
@@ -114,24 +112,12 @@ export function trainingRoutes(
     return c.json(infoOf(service, service.model(id), tokenizer));
   });
 
-  app.post("/unload_model", async (c) => {
-    const { model_id: id } = readBody(modelBody, bodyText(c));
-    const future = service.inOrder(id, null, "", () => {
-      service.unload(id);
-      return { type: "unload_model", model_id: id };
-    });
-    return c.json({ request_id: future, model_id: id });
-  });
-
   const step = (c: Context): Response => {
-    const text = bodyText(c);
-    const { modelId: id, seqId, optim } = readOptimStep(text);
-    const fingerprint = fingerprintOf(c.req.path, text);
-    const future = service.inOrder(id, seqId, fingerprint, (model) => ({
+    const { body, optim } = readOptimStep(bodyText(c));
+    return takeInOrder(service, c, body, (model) => ({
       type: "optim_step",
       metrics: service.optimStep(model, optim),
     }));
-    return c.json({ request_id: future, model_id: id });
   };
   app.post("/optim_step", inTurn(service, step));
 

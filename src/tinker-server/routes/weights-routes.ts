@@ -5,9 +5,8 @@ import { readRecipient } from "../checkpoints/age.ts";
 import { parsePath } from "../checkpoints/checkpoint-path.ts";
 import { RequestError } from "../request-error.ts";
 import { fingerprintOf } from "../made-once.ts";
-import type { LoadedModel } from "../model-table.ts";
 import type { TinkerService } from "../service.ts";
-import { inTurn } from "./in-turn.ts";
+import { inTurn, takeInOrder } from "./in-turn.ts";
 import { bodyText, metadataSchema as metadata, readBody, ttlSchema as ttl } from "./read-body.ts";
 
 const saveBody = z.object({
@@ -45,35 +44,27 @@ const loadBody = z.object({
 export function weightsRoutes(service: TinkerService): Hono {
   const app = new Hono();
   const save = (c: Context): Response => {
-    const text = bodyText(c);
-    const body = readBody(saveBody, text);
+    const body = readBody(saveBody, bodyText(c));
     const { path: name } = body;
     if (!name) throw new RequestError(422, "path: a checkpoint needs a name.");
-    const future = service.inOrder(
-      body.model_id,
-      body.seq_id ?? null,
-      fingerprintOf(c.req.path, text),
-      async (model) => ({
-        type: "save_weights",
-        path: await service.save(model, { ...saveOptions(body), name, kind: "weights" }),
-      }),
-    );
-    return c.json({ request_id: future, model_id: body.model_id });
+    return takeInOrder(service, c, body, async (model) => ({
+      type: "save_weights",
+      path: await service.save(model, { ...saveOptions(body), name, kind: "weights" }),
+    }));
   };
   app.post("/save_weights", inTurn(service, save));
 
   const saveForSampler = (c: Context): Response => {
-    const text = bodyText(c);
-    const body = readBody(saveBody, text);
+    const body = readBody(saveBody, bodyText(c));
     if (body.kind !== "snapshot")
       throw new RequestError(
         400,
         `Samplers here keep the weights they were made of; kind is "${body.kind}".`,
       );
-    const { path: name, sampling_session_seq_id: samplerSeqId, model_id: id } = body;
+    const { path: name, sampling_session_seq_id: samplerSeqId } = body;
     if (!name && samplerSeqId === undefined)
       throw new RequestError(422, "path: a name is needed, or a sampling_session_seq_id.");
-    const work = async (model: LoadedModel): Promise<object> => {
+    return takeInOrder(service, c, body, async (model) => {
       if (name) {
         const options = { ...saveOptions(body), name, kind: "sampler_weights" as const };
         return { type: "save_weights_for_sampler", path: await service.save(model, options) };
@@ -85,51 +76,37 @@ export function weightsRoutes(service: TinkerService): Hono {
         path: null,
         sampling_session_id: sampler.id,
       };
-    };
-    const fingerprint = fingerprintOf(c.req.path, text);
-    const future = service.inOrder(id, body.seq_id ?? null, fingerprint, work);
-    return c.json({ request_id: future, model_id: id });
+    });
   };
   app.post("/save_weights_for_sampler", inTurn(service, saveForSampler));
 
   const saveExternal = (c: Context): Response => {
-    const text = bodyText(c);
-    const body = readBody(externalBody, text);
+    const body = readBody(externalBody, bodyText(c));
     const recipients = (body.age_encryption_recipients ?? []).map(readRecipient);
-    const { path: name, model_id: id } = body;
-    const future = service.inOrder(
-      id,
-      body.seq_id ?? null,
-      fingerprintOf(c.req.path, text),
-      async (model) => {
-        const kind = "external_weights";
-        const options = { ...saveOptions(body), name, kind, recipients } as const;
-        const path = await service.save(model, options);
-        const { sizeBytes } = await service.store.find(parsePath(path));
-        return { type: "save_weights_external", path, size_bytes: sizeBytes };
-      },
-    );
-    return c.json({ request_id: future, model_id: id });
+    const kind = "external_weights";
+    const options = { ...saveOptions(body), name: body.path, kind, recipients } as const;
+    return takeInOrder(service, c, body, async (model) => {
+      const path = await service.save(model, options);
+      const { sizeBytes } = await service.store.find(parsePath(path));
+      return { type: "save_weights_external", path, size_bytes: sizeBytes };
+    });
   };
   app.post("/save_weights_external", inTurn(service, saveExternal));
 
   const load = (c: Context): Response => {
     const text = bodyText(c);
     const body = readBody(loadBody, text);
-    const fingerprint = fingerprintOf(c.req.path, text);
-    const { model_id: id, session_id: sessionId, path, optimizer } = body;
-    if (id) {
-      const future = service.inOrder(id, body.seq_id ?? null, fingerprint, async (model) => {
+    const { model_id: id, seq_id: seqId, session_id: sessionId, path, optimizer } = body;
+    if (id)
+      return takeInOrder(service, c, { model_id: id, seq_id: seqId }, async (model) => {
         await service.load(model, path, optimizer);
         return { type: "load_weights", path, model_id: id };
       });
-      return c.json({ request_id: future, model_id: id });
-    }
     if (!sessionId || body.model_seq_id === undefined)
       throw new RequestError(422, "model_id: a model is needed, or session_id and model_seq_id.");
     service.sessions.use(sessionId);
     const newId = `${sessionId}:train:${body.model_seq_id}`;
-    const future = service.once(newId, fingerprint, async () => {
+    const future = service.once(newId, fingerprintOf(c.req.path, text), async () => {
       const { spec } = await service.store.find(parsePath(path));
       service.checkSpec(spec);
       const userMetadata = body.user_metadata ?? null;

@@ -19,6 +19,10 @@ export function viewMessage(message: ChatMessage): ViewMessage {
   };
 }
 
+/** Tool calls as every text shows them: `→ price({"item":"tea"})`. */
+export const toolCallTexts = ({ toolCalls = [] }: Pick<ViewMessage, "toolCalls">): string[] =>
+  toolCalls.map(({ name, arguments: given }) => `→ ${name}(${given})`);
+
 const same = (a: ChatMessage | undefined, b: ChatMessage | undefined): boolean =>
   a === b || JSON.stringify(a) === JSON.stringify(b);
 

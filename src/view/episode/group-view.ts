@@ -2,6 +2,7 @@
 import type { Episode } from "../../core/trajectory.ts";
 import type { EpisodeRow, GroupMember, RolloutView } from "../api.ts";
 import { messageText } from "../../core/message-text.ts";
+import { toolCallTexts } from "./conversation.ts";
 import { type DecodeTokens, tokenTexts } from "./token-view.ts";
 
 type Call = GroupMember["calls"][number];
@@ -26,12 +27,8 @@ function callsOf(episode: Episode | null, decode: DecodeTokens | null): Call[] {
   return episode.trajectories.flatMap(({ steps }) =>
     steps.map(({ trace }) => {
       const ids = Array.from(trace.responseIds ?? []);
-      const calls = trace.response.toolCalls ?? [];
       return {
-        text: [
-          messageText(trace.response.content),
-          ...calls.map(({ name, arguments: given }) => `→ ${name}(${given})`),
-        ]
+        text: [messageText(trace.response.content), ...toolCallTexts(trace.response)]
           .filter((text) => text !== "")
           .join("\n"),
         ids,

@@ -1,5 +1,5 @@
 /** An episode as Markdown, to hand to a language model or a colleague. */
-import type { ViewCall, ViewEpisode, ViewMessage } from "../api.ts";
+import type { Conversation, EpisodeRow, ViewCall, ViewMessage } from "../api.ts";
 import { visibleText } from "./visible-text.ts";
 
 /** A fence that the text cannot close. */
@@ -39,12 +39,14 @@ function callParts(call: ViewCall): string[] {
   ];
 }
 
+type Placed = Conversation & { readonly row: Pick<EpisodeRow, "step" | "phase"> };
+
 /** With a trailing newline, and with what hides or reorders text made visible. */
-export function episodeMarkdown(episode: ViewEpisode): string {
-  const { row, trajectories, ending, output, signals } = episode;
+export function episodeMarkdown(episode: Placed): string {
+  const { id, task, row, trajectories, ending, output, signals } = episode;
   const parts = [
-    `# Episode ${row.id}`,
-    `Task ${row.task}, step ${row.step}, ${row.phase}. ${ending}`,
+    `# Episode ${id}`,
+    `Task ${task}, step ${row.step}, ${row.phase}. ${ending}`,
     ...trajectories.flatMap(({ name, calls }) => [
       ...(trajectories.length > 1 ? [`## ${name}`] : []),
       ...calls.flatMap(callParts),

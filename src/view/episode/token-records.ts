@@ -5,6 +5,7 @@ import type { TokenRecord } from "../../core/token-record.ts";
 import { tokenFolder } from "../../runs/run-log.ts";
 import type { TrainedTokens } from "../api.ts";
 import { findLine } from "../index/file-lines.ts";
+import type { KeptTokens } from "./token-view.ts";
 
 /** Steps after that of the episode in which its rows may be trained on: replays and stale rollouts. */
 const laterSteps = 8;
@@ -61,3 +62,12 @@ export function readTrainedTokens(folder: string, wanted: WantedTokens): Trained
   );
   return line === null ? null : parseRecord(line, wanted.tokens);
 }
+
+/** Of the calls of one episode. */
+export const keptTokens = (
+  folder: string,
+  { id, step }: { readonly id: string; readonly step: number },
+): KeptTokens => ({
+  isOn: hasTokenRecords(folder),
+  find: (trace, tokens) => readTrainedTokens(folder, { episode: id, trace, step, tokens }),
+});

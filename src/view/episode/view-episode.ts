@@ -1,9 +1,9 @@
-/** An episode as pages, exports and the terminal show it. */
+/** An episode as the model that every page, file and terminal shows: its conversation, and what came of it. */
 import { inspect } from "node:util";
 import { describeFailedCalls } from "../../core/failed-call.ts";
 import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import type { EpisodeRow, ViewEpisode } from "../api.ts";
+import type { Conversation, EpisodeRow, ViewEpisode } from "../api.ts";
 import { viewTrajectories } from "./conversation.ts";
 
 const endings: Readonly<Record<string, string>> = {
@@ -19,17 +19,30 @@ const endings: Readonly<Record<string, string>> = {
   unknown: "It is not known why it ended.",
 };
 
-const verdicts = { true: "correct", false: "incorrect" } as const;
+type Outcome = Pick<
+  Conversation,
+  "ended" | "error" | "failedCalls" | "reward" | "isCorrect" | "errorStack"
+>;
 
-function endingOf(episode: Episode): string {
-  const { terminationReason, error, reward, isCorrect, attempts } = episode;
-  const known = Object.hasOwn(endings, terminationReason) ? endings[terminationReason] : undefined;
-  const parts = [known ?? `Ended: ${terminationReason}.`];
-  if (error !== undefined) parts.push(`${error.name}: ${error.message}`);
-  const failed = describeFailedCalls(episode.failedCalls, episode.error);
-  if (failed !== null) parts.push(failed);
-  parts.push(typeof reward === "number" ? `Reward ${Number(reward.toFixed(4))}` : "No reward");
-  if (typeof isCorrect === "boolean") parts.push(verdicts[`${isCorrect}`]);
+function outcomeOf({ terminationReason, error, failedCalls, reward, isCorrect }: Episode): Outcome {
+  return {
+    ended: terminationReason ?? "unknown",
+    error: error === undefined ? null : `${error.name}: ${error.message}`,
+    failedCalls: describeFailedCalls(failedCalls, error),
+    errorStack: error?.stack ?? null,
+    reward: typeof reward === "number" ? reward : null,
+    isCorrect: typeof isCorrect === "boolean" ? isCorrect : null,
+  };
+}
+
+function endingOf({ attempts }: Episode, outcome: Outcome): string {
+  const { ended, error, failedCalls, reward, isCorrect } = outcome;
+  const known = Object.hasOwn(endings, ended) ? endings[ended] : undefined;
+  const parts = [known ?? `Ended: ${ended}.`];
+  if (error !== null) parts.push(error);
+  if (failedCalls !== null) parts.push(failedCalls);
+  parts.push(reward === null ? "No reward" : `Reward ${Number(reward.toFixed(4))}`);
+  if (isCorrect !== null) parts.push(isCorrect ? "correct" : "incorrect");
   if (attempts > 1) parts.push(`attempt ${attempts}`);
   return parts.join(" · ");
 }
@@ -49,27 +62,29 @@ export interface Neighbours {
   readonly following: number | null;
 }
 
-export function viewEpisode(
-  episode: Episode,
-  row: EpisodeRow,
-  { previous, following }: Neighbours = { previous: null, following: null },
-): ViewEpisode {
+export function conversationOf(episode: Episode): Conversation {
   const signals = Object.entries(episode.metrics ?? {}).flatMap(([name, value]) =>
     name.startsWith("signal/") && typeof value === "number"
       ? [[name.slice("signal/".length), value] as const]
       : [],
   );
+  const outcome = outcomeOf(episode);
   return {
-    row,
+    id: episode.id,
+    task: episode.task.id,
     instruction: episode.task.instruction ?? "",
     metadata: metadataOf(episode),
     trajectories: viewTrajectories(episode),
     output: shown(episode.output),
     signals: Object.fromEntries(signals),
-    errorStack: episode.error?.stack ?? null,
-    ending: endingOf(episode),
+    ...outcome,
+    ending: endingOf(episode, outcome),
     isBad: isFailed(episode) || isCutOff(episode) || episode.isCorrect === false,
-    previous,
-    following,
   };
 }
+
+export const viewEpisode = (
+  episode: Episode,
+  row: EpisodeRow,
+  { previous, following }: Neighbours = { previous: null, following: null },
+): ViewEpisode => ({ ...conversationOf(episode), row, previous, following });

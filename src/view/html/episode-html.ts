@@ -4,10 +4,11 @@
  */
 import { html } from "hono/html";
 import type { ViewCall, ViewEpisode, ViewMessage } from "../api.ts";
+import { toolCallTexts } from "../episode/conversation.ts";
 import { clipText, visibleText } from "../episode/visible-text.ts";
 
 function messageHtml(message: ViewMessage, limit: number) {
-  const { role, text, name, reasoning, toolCalls = [], isToolError = false } = message;
+  const { role, text, name, reasoning, isToolError = false } = message;
   const title = `${role}${name === undefined ? "" : ` (${name})`}${isToolError ? ", error" : ""}`;
   const body =
     text === ""
@@ -31,7 +32,7 @@ function messageHtml(message: ViewMessage, limit: number) {
           </details>`
         : body
     }
-    ${toolCalls.map((call) => html`<pre class="assistant">→ ${clipText(`${call.name}(${call.arguments})`, limit)}</pre>`)}`;
+    ${toolCallTexts(message).map((call) => html`<pre class="assistant">${clipText(call, limit)}</pre>`)}`;
 }
 
 function callHtml(call: ViewCall, limit: number) {

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { html, raw } from "hono/html";
 import type { EpisodeFilter, EpisodeRow, ViewEpisode } from "../api.ts";
+import { toolCallTexts } from "../episode/conversation.ts";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { visibleText } from "../episode/visible-text.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
@@ -46,10 +47,10 @@ export interface HtmlExport {
 function longestText({ trajectories, output, ending }: ViewEpisode): number {
   const calls = trajectories.flatMap((one) => one.calls);
   const messages = calls.flatMap(({ newMessages, response }) => [...newMessages, response]);
-  const texts = messages.flatMap(({ text, reasoning = "", toolCalls = [] }) => [
-    text,
-    reasoning,
-    ...toolCalls.map(({ name, arguments: given }) => `${name}(${given})`),
+  const texts = messages.flatMap((message) => [
+    message.text,
+    message.reasoning ?? "",
+    ...toolCallTexts(message),
   ]);
   return [output, ending, ...texts].reduce((most, { length }) => Math.max(most, length), 0);
 }
@@ -67,7 +68,7 @@ async function fitted(
     if (Buffer.byteLength(text) <= bytesPerEpisode)
       return { text, isShortened: longestText(view) > limit };
   }
-  const note = `${row.calls} calls, too long for this file: open it with agent-trainer trace.`;
+  const note = `${row.calls} calls, too long for this file: open it with agent-trainer show.`;
   const brief = {
     ...view,
     trajectories: [],

@@ -4,11 +4,15 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Database, Statement } from "libsql";
 import type { Episode } from "../../core/trajectory.ts";
-import { episodeFiles, episodePath } from "../../runs/evaluations/recorded-episodes.ts";
-import type { EpisodePhase, IndexState } from "../api.ts";
+import { parseEpisode } from "../../runs/evaluations/recorded-episode.ts";
+import {
+  episodeFiles,
+  episodeOrigin,
+  episodePath,
+} from "../../runs/evaluations/recorded-episodes.ts";
+import type { IndexState } from "../api.ts";
 import { fileMark, type LinePlace, readLineAt, recordLines } from "./file-lines.ts";
 import { indexColumns, indexRow } from "./index-row.ts";
-import { parseEpisode } from "./recorded-episode.ts";
 import { indexPath, openIndexFile } from "./schema.ts";
 
 /** Lines per transaction; between two of them, requests are served. */
@@ -31,12 +35,6 @@ function filesOf(folder: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function origin(path: string): { step: number; phase: EpisodePhase } {
-  const match = /^(val-)?(\d+)\.jsonl(?:\.gz)?$/u.exec(basename(path));
-  if (match === null) return { step: 0, phase: "evaluation" };
-  return { step: Number(match[2]), phase: match[1] === undefined ? "train" : "validation" };
 }
 
 const count = (db: Database, sql: string): number =>
@@ -164,7 +162,7 @@ export class RunIndex implements Disposable {
   }
 
   #addLines(handle: number, path: string, known: FileRow | undefined): boolean {
-    const { step, phase } = origin(path);
+    const { step, phase } = episodeOrigin(path);
     const id =
       known?.id ??
       Number(

@@ -1,7 +1,7 @@
 /** Numbers of losses: from the options to what each backend, or the trainer in its place, computes with. */
 import { describe, expect, it } from "vitest";
 import type { LossRow } from "../../../src/core/loss/row-loss.ts";
-import { tinkerLoss } from "../../../src/backends/tinker/losses.ts";
+import { datumLoss } from "../../../src/backends/datum/losses.ts";
 import { encodeLoss } from "../../../src/backends/verl/row-wire.ts";
 import { rowFactors } from "../../../src/core/loss/aggregation.ts";
 import type { LossSpec } from "../../../src/core/loss/loss.ts";
@@ -69,7 +69,7 @@ describe("constants of losses", () => {
     });
   });
   it("reach a Tinker server, or the trainer in its place", () => {
-    expect(tinkerLoss(specOf(...dro)).config).toEqual({ beta: 0.3 });
+    expect(datumLoss("tinker", specOf(...dro)).config).toEqual({ beta: 0.3 });
     const capabilities = { ...allCapabilities, forward: true, losses: ["importance_sampling"] };
     const { byRole } = planLoss(configOf(...sapo), capabilities as never, new Map());
     const gate = (tau: number, ratio: number): number =>

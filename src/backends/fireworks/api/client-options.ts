@@ -1,8 +1,7 @@
 /** Options of a client, and the values they resolve to. */
-import { ConfigError } from "../../../core/errors.ts";
-import { delay } from "../../../util/abort.ts";
+import type { WireSettings } from "../../../tinker-api/wire/server-profile.ts";
+import { atLeastOne, resolveWire } from "../../../tinker-api/wire/settings.ts";
 
-const hostedUrl = "https://api.fireworks.ai";
 /** What serverless training is mounted at, under the API's root. */
 export const serverlessPath = "/training/v1/serverless";
 
@@ -34,50 +33,40 @@ export interface FireworksClientOptions {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-export interface ClientSettings extends Required<Omit<FireworksClientOptions, "account">> {
-  readonly account: string | null;
+/** Of one call. */
+export interface FireworksCallOptions {
+  /** Stops waiting; a request that the server has is carried out nevertheless. */
+  readonly signal?: AbortSignal;
 }
 
-function fromEnvironment(name: string): string | undefined {
-  const value = process.env[name];
-  return value === undefined || value === "" ? undefined : value;
+export interface ClientSettings extends WireSettings {
+  readonly apiKey: string;
+  readonly account: string | null;
+  readonly sampleTimeoutMs: number;
+  readonly maxConcurrentSamples: number;
 }
 
 /** @throws ConfigError when there is no key, or a URL or a number makes no sense. */
 export function resolveSettings(options: FireworksClientOptions): ClientSettings {
-  const baseUrl = options.baseUrl ?? fromEnvironment("FIREWORKS_BASE_URL") ?? hostedUrl;
-  if (!URL.canParse(baseUrl) || !/^https?:/u.test(baseUrl))
-    throw new ConfigError({
-      message: `fireworks.base_url is "${baseUrl}", which is no http or https URL.`,
-      fields: { baseUrl },
-    });
-  const apiKey = options.apiKey ?? fromEnvironment("FIREWORKS_API_KEY");
-  if (apiKey === undefined)
-    throw new ConfigError({
+  const wire = resolveWire(options, {
+    prefix: "FIREWORKS",
+    urlOption: "fireworks.base_url",
+    hostedUrl: "https://api.fireworks.ai",
+    noKey: {
       message: "There is no key for Fireworks.",
       hint: "Set FIREWORKS_API_KEY to a key with the training scope.",
-    });
-  const plain = baseUrl.replace(/\/+$/u, "");
-  return {
-    baseUrl: plain.endsWith(serverlessPath) ? plain.slice(0, -serverlessPath.length) : plain,
-    apiKey,
-    account: options.account?.replace(/^accounts\//u, "") ?? null,
-    deadlineMs: positive("deadlineMs", options.deadlineMs ?? 3_600_000),
-    patienceMs: positive("patienceMs", options.patienceMs ?? 3_600_000),
-    httpTimeoutMs: positive("httpTimeoutMs", options.httpTimeoutMs ?? 60_000),
-    sampleTimeoutMs: positive("sampleTimeoutMs", options.sampleTimeoutMs ?? 600_000),
-    heartbeatMs: positive("heartbeatMs", options.heartbeatMs ?? 10_000),
-    maxConcurrentSamples: positive("maxConcurrentSamples", options.maxConcurrentSamples ?? 64),
-    onWarning: options.onWarning ?? (() => undefined),
-    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
-    sleep: options.sleep ?? delay,
-  };
-}
-
-function positive(option: string, value: number): number {
-  if (value >= 1) return value;
-  throw new ConfigError({
-    message: `${option} is ${value}, but must be at least 1.`,
-    fields: { option, value },
+    },
+    deadlineMs: 3_600_000,
+    patienceMs: 3_600_000,
   });
+  const { baseUrl } = wire;
+  return {
+    ...wire,
+    baseUrl: baseUrl.endsWith(serverlessPath) ? baseUrl.slice(0, -serverlessPath.length) : baseUrl,
+    account: options.account?.replace(/^accounts\//u, "") ?? null,
+    ...atLeastOne({
+      sampleTimeoutMs: options.sampleTimeoutMs ?? 600_000,
+      maxConcurrentSamples: options.maxConcurrentSamples ?? 64,
+    }),
+  };
 }

@@ -2,15 +2,19 @@
  * A serverless training session: models to train, samplers, checkpoints. Heartbeats keep it alive until it
  * is deleted, which frees its slot and ends what it costs.
  */
-import { randomUUID } from "node:crypto";
 import { ConfigError } from "../../../core/errors.ts";
 import { defined } from "../../../util/defined.ts";
+import { Session } from "../../../tinker-api/wire/session.ts";
+import type { Json } from "../../../tinker-api/wire/transport.ts";
 import { AdaptiveSlots } from "../../../util/adaptive-slots.ts";
-import { resolveSettings, type FireworksClientOptions } from "./client-options.ts";
+import {
+  resolveSettings,
+  type FireworksCallOptions,
+  type FireworksClientOptions,
+} from "./client-options.ts";
 import { deleteResource } from "./delete-resource.ts";
 import { FireworksError, wireError } from "./fireworks-error.ts";
-import { Futures, type FireworksCallOptions } from "./futures.ts";
-import { FireworksHttp, textField } from "./http.ts";
+import { FireworksHttp } from "./http.ts";
 import { readCapabilities } from "./model-capabilities.ts";
 import { checkName } from "./names.ts";
 import { FireworksSamplingClient } from "./sampling-client.ts";
@@ -43,71 +47,40 @@ export interface FireworksCheckpoint {
 }
 
 const sdkVersion = "0.23.0";
-const heartbeatTimeoutMs = 10_000;
-/** Without a heartbeat for so long, the server may end the session. */
-const silenceMs = 120_000;
-type Json = Readonly<Record<string, unknown>>;
 
 interface ClientParts {
   readonly http: FireworksHttp;
   readonly account: string;
-  readonly sessionId: string;
   /** Resource name of the deployment that samples for a dedicated trainer. @default none: serverless */
   readonly deployment?: string | null;
 }
 
 /** A serverless training session of Fireworks. Created by `createFireworksClient`. */
 export class FireworksClient implements AsyncDisposable {
-  /** `ts-...` */
-  readonly sessionId: string;
   readonly account: string;
   readonly #http: FireworksHttp;
-  readonly #futures: Futures;
+  readonly #session: Session;
   readonly #slots: AdaptiveSlots;
-  readonly #heartbeat: NodeJS.Timeout;
   readonly #deployment: string | null;
   #deleted: Promise<boolean> | undefined;
-  #nextModel = 0;
-  #lastHeartbeat = Date.now();
-  #nextWarningMs = silenceMs;
 
   /** @internal Use {@link createFireworksClient}. */
-  constructor({ http, account, sessionId, deployment = null }: ClientParts) {
+  constructor({ http, account, deployment = null }: ClientParts, session: Session) {
     this.#http = http;
+    this.#session = session;
     this.#deployment = deployment;
-    this.#futures = new Futures(http);
     this.#slots = new AdaptiveSlots(http.settings.maxConcurrentSamples);
     this.account = account;
-    this.sessionId = sessionId;
-    this.#heartbeat = setInterval(() => void this.#beat(), http.settings.heartbeatMs);
-    this.#heartbeat.unref();
+  }
+
+  /** `ts-...` */
+  get sessionId(): string {
+    return this.#session.id;
   }
 
   /** Of the control plane: `accounts/<account>/trainingSessions/<session>`. */
   get sessionName(): string {
     return `accounts/${this.account}/trainingSessions/${this.sessionId}`;
-  }
-
-  async #beat(): Promise<void> {
-    const outcome = await this.#http
-      .attempt({
-        method: "POST",
-        path: this.#http.route("session_heartbeat"),
-        body: { session_id: this.sessionId, type: "session_heartbeat" },
-        timeoutMs: heartbeatTimeoutMs,
-      })
-      .catch((error: unknown) => ({ kind: "fault" as const, error: error as Error }));
-    if (outcome.kind === "ok") {
-      this.#lastHeartbeat = Date.now();
-      this.#nextWarningMs = silenceMs;
-      return;
-    }
-    const silence = Date.now() - this.#lastHeartbeat;
-    if (silence < this.#nextWarningMs) return;
-    this.#nextWarningMs = silence + silenceMs;
-    this.#http.settings.onWarning(
-      `No heartbeat has reached Fireworks for ${Math.round(silence / 1000)} s: ${outcome.error.message}`,
-    );
   }
 
   /** A new LoRA adapter on `baseModel`. */
@@ -120,7 +93,7 @@ export class FireworksClient implements AsyncDisposable {
       train_attn: options.trainAttention ?? true,
       ...defined({ seed: options.seed }),
     };
-    return this.#create(options.baseModel, { lora_config: lora }, options);
+    return this.#create({ base_model: options.baseModel, lora_config: lora }, options);
   }
 
   /** The base model, frozen: it computes log-probabilities and cannot be trained. */
@@ -128,33 +101,12 @@ export class FireworksClient implements AsyncDisposable {
     baseModel: string,
     options: FireworksCallOptions = {},
   ): Promise<FireworksTrainingClient> {
-    return this.#create(baseModel, { base_only: true }, options);
+    return this.#create({ base_model: baseModel, base_only: true }, options);
   }
 
-  async #create(
-    baseModel: string,
-    kind: object,
-    options: FireworksCallOptions,
-  ): Promise<FireworksTrainingClient> {
-    const issued = await this.#futures.issue({
-      method: "POST",
-      path: this.#http.route("create_model"),
-      body: {
-        session_id: this.sessionId,
-        model_seq_id: this.#nextModel++,
-        base_model: baseModel,
-        ...kind,
-        type: "create_model",
-      },
-      idempotencyKey: randomUUID(),
-      signal: options.signal,
-    });
-    const result = await this.#futures.result(issued, "CreateModel", options);
-    return new FireworksTrainingClient({
-      futures: this.#futures,
-      modelId: textField(result, "model_id", issued.modelId),
-      capabilities: readCapabilities(result),
-    });
+  async #create(fields: object, options: FireworksCallOptions): Promise<FireworksTrainingClient> {
+    const { modelId, answer } = await this.#session.createModel(fields, options);
+    return new FireworksTrainingClient(this.#http, modelId, readCapabilities(answer));
   }
 
   /** A sampler of a snapshot that `saveForSampler` returned, or of the base model. */
@@ -188,10 +140,20 @@ export class FireworksClient implements AsyncDisposable {
         path: `/v1/${this.sessionName}/checkpoints?${query}`,
         signal: options.signal,
       });
-      found.push(...listed(page["trainingSessionCheckpoints"]));
+      found.push(...this.#listed(page["trainingSessionCheckpoints"]));
       token = typeof page["nextPageToken"] === "string" ? page["nextPageToken"] : "";
     } while (token !== "");
     return found;
+  }
+
+  #listed(entries: unknown): readonly FireworksCheckpoint[] {
+    if (entries === undefined || entries === null) return [];
+    if (!Array.isArray(entries)) throw wireError("The list of checkpoints is not as expected.");
+    return (entries as Json[]).map((entry) => ({
+      name: this.#http.field(entry, "name"),
+      isPromotable: entry["promotable"] === true,
+      createTime: typeof entry["createTime"] === "string" ? entry["createTime"] : null,
+    }));
   }
 
   /**
@@ -219,7 +181,7 @@ export class FireworksClient implements AsyncDisposable {
     await this.#http.json({
       method: "POST",
       path: `/v1/${this.sessionName}/checkpoints/${encodeURIComponent(lastPart(found.name))}:promote`,
-      body: { output_model: model, base_model: baseModel },
+      json: { output_model: model, base_model: baseModel },
       signal: options.signal,
     });
     return model;
@@ -230,8 +192,8 @@ export class FireworksClient implements AsyncDisposable {
    * @returns false when it may still be there, after a warning that names it.
    */
   delete(): Promise<boolean> {
-    clearInterval(this.#heartbeat);
-    this.#http.close();
+    this.#session.stop();
+    this.#http.close(new FireworksError({ message: "The Fireworks session was closed." }));
     this.#deleted ??= this.#delete();
     return this.#deleted;
   }
@@ -254,16 +216,6 @@ function isCheckpoint(listedName: string, snapshot: string): boolean {
   const [name = "", run = ""] = snapshot.split("/").toReversed();
   const id = lastPart(listedName);
   return id === name || id === `${run}.${name}`;
-}
-
-function listed(entries: unknown): readonly FireworksCheckpoint[] {
-  if (entries === undefined || entries === null) return [];
-  if (!Array.isArray(entries)) throw wireError("The list of checkpoints is not as expected.");
-  return (entries as Json[]).map((entry) => ({
-    name: textField(entry, "name"),
-    isPromotable: entry["promotable"] === true,
-    createTime: typeof entry["createTime"] === "string" ? entry["createTime"] : null,
-  }));
 }
 
 /** @throws ConfigError when the key sees none, or several. */
@@ -302,18 +254,7 @@ export async function createFireworksClient(
 }
 
 /** Opens a session on the trainer that `http` leads to. */
-export async function openSession(parts: Omit<ClientParts, "sessionId">): Promise<FireworksClient> {
-  const { http } = parts;
-  const { onWarning } = http.settings;
-  const session = await http.json({
-    method: "POST",
-    path: http.route("create_session"),
-    body: { tags: [], user_metadata: {}, sdk_version: sdkVersion, type: "create_session" },
-  });
-  for (const kind of ["info", "warning", "error"] as const) {
-    const message = session[`${kind}_message`];
-    if (typeof message === "string" && message !== "")
-      onWarning(`Fireworks says (${kind}): ${message}`);
-  }
-  return new FireworksClient({ ...parts, sessionId: textField(session, "session_id") });
+export async function openSession(parts: ClientParts): Promise<FireworksClient> {
+  const body = { tags: [], user_metadata: {}, sdk_version: sdkVersion };
+  return new FireworksClient(parts, await Session.open(parts.http, body));
 }

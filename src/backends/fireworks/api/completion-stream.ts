@@ -1,4 +1,5 @@
 /** Reads the event stream of a completion: token ids and both kinds of log-probabilities. */
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { z } from "zod";
 import { FireworksError, wireError } from "./fireworks-error.ts";
 
@@ -38,24 +39,11 @@ const eventSchema = z.object({
   usage: z.object({ prompt_tokens: z.int().nullish() }).nullish(),
 });
 
-interface Event {
-  readonly name: string;
-  readonly data: string;
-}
-
-/** Events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-function eventsOf(text: string): readonly Event[] {
-  return text.split(/\r?\n\r?\n/u).flatMap((block) => {
-    const lines = block.split(/\r?\n/u);
-    const field = (name: string): string[] =>
-      lines.flatMap((line) =>
-        line.startsWith(`${name}:`) ? [line.slice(name.length + 1).replace(/^ /u, "")] : [],
-      );
-    const data = field("data");
-    return data.length === 0
-      ? []
-      : [{ name: field("event")[0] ?? "message", data: data.join("\n") }];
-  });
+/** Those that are complete: what was cut off is none. */
+function eventsOf(text: string): readonly EventSourceMessage[] {
+  const events: EventSourceMessage[] = [];
+  createParser({ onEvent: (event) => events.push(event) }).feed(text);
+  return events;
 }
 
 /**
@@ -70,7 +58,7 @@ export function readCompletion(text: string, isEcho: boolean): FireworksSample |
   const rawIds: number[] = [];
   let finish: string | null = null;
   let promptTokens = 0;
-  for (const { name, data } of eventsOf(text)) {
+  for (const { event: name, data } of eventsOf(text)) {
     if (data.trim() === "[DONE]") break;
     if (name === "error") throw failed(data);
     const event = parseEvent(data);

@@ -25,11 +25,13 @@ export async function deleteResource(
   for (let attempt = 1; attempt <= attempts; attempt++) {
     if (attempt > 1) await sleep(waitMs * 2 ** (attempt - 2));
     const outcome = await http
-      .attempt({ method: "DELETE", path: `/v1/${name}`, timeoutMs })
-      .catch((error: unknown) => ({ kind: "error" as const, error: error as Error }));
-    if (outcome.kind === "ok") return true;
-    if (outcome.kind === "fault" && outcome.error.status === 404) return true;
-    reason = outcome.error.message;
+      .attempt({ method: "DELETE", path: `/v1/${name}`, timeoutMs, outlivesClose: true })
+      .catch((thrown: unknown) => ({
+        kind: "fault" as const,
+        fault: { status: null, error: thrown as Error },
+      }));
+    if (outcome.kind === "ok" || outcome.fault.status === 404) return true;
+    reason = outcome.fault.error.message;
   }
   onWarning(
     `The ${what} ${name.replace(/\?.*$/u, "")} could not be deleted, and may cost money until the service ends it: ${reason} Delete it: ${deleteCommand(baseUrl, name)}`,

@@ -24,8 +24,11 @@ export function statusError(request: string, status: number, detail: string): Fi
 }
 
 /** Something that the server sent is not what its API sends. */
-export function wireError(message: string): FireworksError {
-  return new FireworksError({ message });
+export function wireError(
+  message: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): FireworksError {
+  return new FireworksError({ message, fields });
 }
 
 function hintOf(status: number): { hint?: string } {

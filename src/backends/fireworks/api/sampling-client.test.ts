@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { AdaptiveSlots } from "../../../util/adaptive-slots.ts";
-import type { Attempt, FireworksHttp } from "./http.ts";
-import { FireworksError } from "./fireworks-error.ts";
+import { resolveSettings } from "./client-options.ts";
+import { FireworksHttp } from "./http.ts";
 import { FireworksSamplingClient } from "./sampling-client.ts";
 
 const stream = `data: ${JSON.stringify({
@@ -16,26 +16,18 @@ const stream = `data: ${JSON.stringify({
 })}\n\ndata: [DONE]\n\n`;
 
 /** Responds with these statuses, then with a sample; never waits. */
-function stubHttp(...statuses: readonly number[]): FireworksHttp {
+function serverOf(...statuses: readonly number[]): FireworksHttp {
   const left = [...statuses];
-  return {
-    settings: { apiKey: "key", sampleTimeoutMs: 1000 },
-    paths: { completions: "/completions" },
-    attempt: async () => {
-      const status = left.shift();
-      return (
-        status === undefined
-          ? { kind: "ok", response: { text: stream } }
-          : {
-              kind: "failed",
-              fault: { kind: "status", status },
-              error: new FireworksError({ message: String(status) }),
-            }
-      ) as Attempt;
-    },
-    sleep: async () => {},
-    warnOfRetry() {},
-  } as object as FireworksHttp;
+  return new FireworksHttp(
+    resolveSettings({
+      apiKey: "key",
+      fetch: async () => {
+        const status = left.shift();
+        return status === undefined ? new Response(stream) : new Response("", { status });
+      },
+      sleep: async () => {},
+    }),
+  );
 }
 
 it.each([
@@ -45,7 +37,7 @@ it.each([
   [[500, 408], 8],
 ] as const)("after %j, %i of eight requests may run at once", async (statuses, limit) => {
   const slots = new AdaptiveSlots(8);
-  const client = new FireworksSamplingClient(stubHttp(...statuses), slots, "m");
+  const client = new FireworksSamplingClient(serverOf(...statuses), slots, "m");
   const { tokens } = await client.sample(Int32Array.of(1), { maxTokens: 1 });
   expect([...tokens]).toEqual([7]);
   expect(slots.limit).toBe(limit);

@@ -1,13 +1,13 @@
 /** Samples from one set of weights: one request for one sequence, streamed. */
 import { randomUUID } from "node:crypto";
+import { nameOf, textOf, type HttpCall } from "../../../tinker-api/wire/transport.ts";
 import { backOffMs } from "../../../util/retry.ts";
 import { defined } from "../../../util/defined.ts";
-import type { AdaptiveSlot, AdaptiveSlots } from "../../../util/adaptive-slots.ts";
+import type { AdaptiveSlots } from "../../../util/adaptive-slots.ts";
+import type { FireworksCallOptions } from "./client-options.ts";
 import { readCompletion, type FireworksSample } from "./completion-stream.ts";
 import { FireworksError } from "./fireworks-error.ts";
-import type { FireworksCallOptions } from "./futures.ts";
-import type { Fault } from "./fault-policy.ts";
-import { requestName, type FireworksHttp, type HttpCall } from "./http.ts";
+import type { FireworksHttp } from "./http.ts";
 
 /** How one sequence is sampled. */
 export interface FireworksSampleOptions extends FireworksCallOptions {
@@ -25,7 +25,6 @@ export interface FireworksSampleOptions extends FireworksCallOptions {
   readonly stop?: readonly string[];
 }
 
-/** Weights are loaded where they are needed first: the server says 404 or 425 until then. */
 const loading = { attempts: 10, waitMs: 5_000 };
 const maxAttempts = 7;
 const firstMs = 2_000;
@@ -71,7 +70,7 @@ export class FireworksSamplingClient {
     const slot = await this.#slots.take(signal);
     try {
       const isEcho = extra.echo === true;
-      return await this.#retried(isEcho, slot, {
+      return await this.#retried(isEcho, {
         method: "POST",
         path: this.#http.paths.completions,
         headers: {
@@ -81,7 +80,8 @@ export class FireworksSamplingClient {
         },
         timeoutMs: sampleTimeoutMs,
         signal,
-        body: {
+        onOverload: () => slot.overloaded(),
+        json: {
           model: this.model,
           prompt: Array.from(prompt),
           n: 1,
@@ -103,44 +103,30 @@ export class FireworksSamplingClient {
     }
   }
 
-  async #retried(isEcho: boolean, slot: AdaptiveSlot, call: HttpCall): Promise<FireworksSample> {
+  async #retried(isEcho: boolean, call: HttpCall): Promise<FireworksSample> {
     let loads = 0;
     let failures = 0;
     for (;;) {
-      const outcome = await this.#http.attempt(call, loads + failures);
-      let error: FireworksError;
+      const outcome = await this.#http.attempt(call, loads + failures + 1);
+      let error: Error;
       if (outcome.kind === "ok") {
-        const sample = readCompletion(outcome.response.text, isEcho);
+        const sample = readCompletion(textOf(outcome.response), isEcho);
         if (sample !== null) return sample;
-        error = new FireworksError({
-          message: `${requestName(call)}: the stream ended too early.`,
-        });
+        error = new FireworksError({ message: `${nameOf(call)}: the stream ended too early.` });
       } else {
-        ({ error } = outcome);
-        if (isLoading(outcome.fault)) {
+        const { status } = outcome.fault;
+        ({ error } = outcome.fault);
+        // Weights are loaded where they are needed first: the server says this until then.
+        if (status === 404 || status === 425) {
           if (++loads >= loading.attempts) throw error;
           await this.#http.sleep(loading.waitMs, call.signal);
           continue;
         }
-        if (!isWorthRetrying(outcome.fault)) throw error;
-        if (isOverload(outcome.fault)) slot.overloaded();
+        if (status !== null && status !== 408 && status !== 429 && status < 500) throw error;
       }
       if (++failures >= maxAttempts) throw error;
-      this.#http.warnOfRetry(requestName(call), error);
+      this.#http.warnOfRetry(nameOf(call), error);
       await this.#http.sleep(backOffMs(failures, { firstMs, maxMs, jitter: 0.25 }), call.signal);
     }
   }
-}
-
-function isLoading(fault: Fault): boolean {
-  return fault.kind === "status" && (fault.status === 404 || fault.status === 425);
-}
-
-function isOverload(fault: Fault): boolean {
-  return fault.kind === "status" && (fault.status === 429 || fault.status === 503);
-}
-
-function isWorthRetrying(fault: Fault): boolean {
-  if (fault.kind === "connection") return true;
-  return fault.status === 408 || fault.status === 429 || fault.status >= 500;
 }

@@ -1,9 +1,8 @@
 /** Routes of the control plane for dedicated trainers: shapes, trainer jobs, deployments. */
 import { deleteResource } from "../api/delete-resource.ts";
 import { FireworksError, wireError } from "../api/fireworks-error.ts";
+import type { Json } from "../../../tinker-api/wire/transport.ts";
 import type { FireworksHttp } from "../api/http.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** What a training shape fixes: hardware, context, and the shape of the deployment. */
 export interface TrainingShape {
@@ -114,8 +113,8 @@ export class ControlPlane {
     );
   }
 
-  async #create(path: string, signal: AbortSignal, body: object): Promise<void> {
-    await this.#http.json({ method: "POST", path, body, signal }).catch((error: unknown) => {
+  async #create(path: string, signal: AbortSignal, json: object): Promise<void> {
+    await this.#http.json({ method: "POST", path, json, signal }).catch((error: unknown) => {
       if (!(error instanceof FireworksError) || error.status !== 409) throw error;
     });
   }

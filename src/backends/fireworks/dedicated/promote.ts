@@ -1,7 +1,8 @@
 /** Makes a model of the account from a snapshot of a dedicated trainer, and waits until it is there. */
 import { DeadlineError } from "../../../core/errors.ts";
 import { FireworksError } from "../api/fireworks-error.ts";
-import { textField, type FireworksHttp } from "../api/http.ts";
+import type { Json } from "../../../tinker-api/wire/transport.ts";
+import type { FireworksHttp } from "../api/http.ts";
 import { checkName } from "../api/names.ts";
 
 interface Promotion {
@@ -13,8 +14,6 @@ interface Promotion {
   readonly baseModel: string;
   readonly signal: AbortSignal;
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 const pollMs = 5_000;
 const timeoutMs = 600_000;
@@ -29,7 +28,7 @@ export async function promoteCheckpoint(
   const answer = await http.json({
     method: "POST",
     path: `/v1/accounts/${account}/checkpoints/${encodeURIComponent(checkpoint)}:promote`,
-    body: {
+    json: {
       output_model: model,
       trainer_job_id: trainerId,
       base_model: baseModel,
@@ -39,7 +38,7 @@ export async function promoteCheckpoint(
   });
   const { operation } = answer;
   if (typeof operation !== "object" || operation === null) return model;
-  const name = textField(operation as Json, "name");
+  const name = http.field(operation as Json, "name");
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pollMs) {
     const { done, error } = await http.json({ method: "GET", path: `/v1/${name}`, signal });
     if (error !== undefined && error !== null)

@@ -1,10 +1,9 @@
 /** Waits until a trainer or a deployment is ready, reports every change of its state, and gives up in time. */
 import { DeadlineError } from "../../../core/errors.ts";
 import { FireworksError } from "../api/fireworks-error.ts";
+import type { Json } from "../../../tinker-api/wire/transport.ts";
 import type { FireworksHttp } from "../api/http.ts";
 import type { ControlPlane } from "./control-plane.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface WaitOptions {
   readonly http: FireworksHttp;

@@ -1,9 +1,8 @@
 /** Loads a snapshot of the trainer into the deployment that samples, while it serves. */
 import { DeadlineError } from "../../../core/errors.ts";
 import { FireworksError, wireError } from "../api/fireworks-error.ts";
+import type { Json } from "../../../tinker-api/wire/transport.ts";
 import type { FireworksHttp } from "../api/http.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface WeightSyncParts {
   readonly http: FireworksHttp;
@@ -66,7 +65,7 @@ export class WeightSync {
     const { http } = this.#parts;
     const cache = this.#resetsPromptCache ? { reset_prompt_cache: true } : {};
     const call = { method: "POST", path, headers: this.#headers, signal } as const;
-    await http.json({ ...call, body: { identity, ...cache } }).catch(async (error: unknown) => {
+    await http.json({ ...call, json: { identity, ...cache } }).catch(async (error: unknown) => {
       // Older servers do not know the field.
       const isUnknown =
         this.#resetsPromptCache &&
@@ -74,7 +73,7 @@ export class WeightSync {
         /reset_prompt_cache/u.test(error.message);
       if (!isUnknown) throw error;
       this.#resetsPromptCache = false;
-      await http.json({ ...call, body: { identity } });
+      await http.json({ ...call, json: { identity } });
     });
   }
 }

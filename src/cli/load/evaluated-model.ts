@@ -1,0 +1,74 @@
+/** What `--model` names, for the commands that run an agent without training. */
+import { ConfigError } from "../../core/errors.ts";
+import type { ModelEndpoint } from "../../launch/evaluate/evaluation-options.ts";
+
+/** Environment variable that holds the API key of inference servers. */
+export const workerKeyVariable = "AGENT_TRAINER_WORKER_API_KEY";
+
+export interface EndpointFlags {
+  readonly model?: string | undefined;
+  /** The model as the endpoint names it. */
+  readonly modelName?: string | undefined;
+  /** Environment variable with the key of the endpoint. */
+  readonly keyEnv?: string | undefined;
+  /** Command that is the agent. */
+  readonly command?: string | undefined;
+}
+
+/** Descriptions of these flags. */
+export const endpointHelp: Readonly<Record<keyof EndpointFlags, string>> = {
+  model:
+    "URL of an OpenAI-compatible endpoint (of Anthropic's API: anthropic:URL), run folder, checkpoint, or model name (default: model.name)",
+  modelName: "model as the endpoint names it (default: what it lists first)",
+  keyEnv: `environment variable with the key of the endpoint (default: ${workerKeyVariable})`,
+  command: "command that is the agent; the same as agent_command.run=...",
+};
+
+function endpointKey({ keyEnv }: EndpointFlags): string | undefined {
+  const key = process.env[keyEnv ?? workerKeyVariable] ?? "";
+  if (key !== "") return key;
+  if (keyEnv === undefined) return undefined;
+  throw new ConfigError({
+    message: `--key-env names the environment variable ${keyEnv}, which is not set.`,
+    hint: "Set it to the key of the endpoint, or remove --key-env.",
+    fields: { variable: keyEnv },
+  });
+}
+
+/** @throws ConfigError for flags of an endpoint where there is none. */
+export function evaluatedModel(flags: EndpointFlags): string | ModelEndpoint | undefined {
+  const { model, modelName } = flags;
+  if (model !== undefined && /^(?:anthropic:)?https?:\/\//iu.test(model)) {
+    const apiKey = endpointKey(flags);
+    return {
+      url: model,
+      ...(modelName === undefined ? {} : { name: modelName }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+    };
+  }
+  const flag = modelName !== undefined ? "--model-name" : "--key-env";
+  if (modelName !== undefined || flags.keyEnv !== undefined) {
+    throw new ConfigError({
+      message: `${flag} has no effect without the URL of an endpoint.`,
+      hint: `Add --model https://HOST/v1, or remove ${flag}.`,
+    });
+  }
+  return model;
+}
+
+/**
+ * What --model and --command name takes the place of the file's model and agent, which may be missing then.
+ */
+export const flagOverrides = ({ model, command }: EndpointFlags): string[] => [
+  ...(model === undefined ? [] : ["model.name=evaluated"]),
+  ...(command === undefined ? [] : commandOverrides(command)),
+];
+
+/** What `--command` sets: it takes the place of the file's agent, and runs once for each rollout. */
+export function commandOverrides(command: string): readonly string[] {
+  return [
+    "agent=null",
+    "agent_command.serves=false",
+    `agent_command.run=${JSON.stringify(command)}`,
+  ];
+}

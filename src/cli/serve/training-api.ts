@@ -1,0 +1,127 @@
+/** The embedded engine over a training API, until interrupted: `serve --tinker` and `--fireworks`. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { findModel } from "../../backends/local/find-model.ts";
+import { loadModelRenderer } from "../../backends/local/load-model.ts";
+import type { PrecisionOption } from "../../core/precision.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
+import type { TinkerServer, TinkerServerOptions } from "../../tinker-server/index.ts";
+import { defined } from "../../util/defined.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import { type CliIo, writeResult } from "../terminal/io.ts";
+import { formatError } from "../terminal/report-error.ts";
+import { colorsFor } from "../terminal/terminal.ts";
+
+/** Flags that models at /v1 have too. */
+export interface ServingFlags {
+  readonly host: string;
+  readonly port: number;
+  /** The key that clients send. */
+  readonly token?: string | undefined;
+  readonly threads?: number | undefined;
+  readonly precision?: PrecisionOption | undefined;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
+}
+
+export interface TrainingApiFlags extends ServingFlags {
+  readonly model?: string | undefined;
+  readonly name?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly maxModels?: number | undefined;
+  readonly maxBodyMib?: number | undefined;
+}
+
+const defaultModel = "builtin:shop-tiny";
+
+export interface TrainingApi {
+  readonly name: string;
+  /** The flag that chooses it. */
+  readonly flag: string;
+  /** Environment variable that holds the token; clients read theirs from it as well. */
+  readonly tokenVariable: string;
+  /** Keys begin with it; the official client of Tinker requires that. */
+  readonly tokenPrefix: string;
+  readonly folder: string;
+  readonly start: "createTinkerServer" | "createFireworksServer";
+}
+
+export const tinkerApi: TrainingApi = {
+  name: "the Tinker API",
+  flag: "--tinker",
+  tokenVariable: "TINKER_API_KEY",
+  tokenPrefix: "tml-",
+  folder: "tinker-runs",
+  start: "createTinkerServer",
+};
+
+export const fireworksApi: TrainingApi = {
+  name: "the serverless training API of Fireworks",
+  flag: "--fireworks",
+  tokenVariable: "FIREWORKS_API_KEY",
+  tokenPrefix: "fw_",
+  folder: "fireworks-runs",
+  start: "createFireworksServer",
+};
+
+/** Loaded on demand: the engine needs an optional package. */
+async function startServer(
+  start: TrainingApi["start"],
+  options: TinkerServerOptions,
+  onError: (error: unknown) => void,
+): Promise<TinkerServer> {
+  try {
+    const servers = await import("../../tinker-server/index.ts");
+    return await servers[start](options, onError);
+  } catch (error) {
+    throw missingPackage(error) ?? error;
+  }
+}
+
+/** Resolves with the exit status once the server has stopped. */
+export async function serveTrainingApi(
+  api: TrainingApi,
+  flags: TrainingApiFlags,
+  io: CliIo,
+): Promise<number> {
+  const chosen = flags.token ?? process.env[api.tokenVariable] ?? "";
+  const folder = flags.folder ?? api.folder;
+  using interrupt = watchInterrupt(() => {
+    io.stderr.write("Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.\n");
+  });
+  const { path, name } = await findModel(flags.model ?? defaultModel);
+  const generated = `${api.tokenPrefix}${randomBytes(24).toString("base64url")}`;
+  const token = chosen === "" ? generated : chosen;
+  const colors = colorsFor(io.stderr);
+  await using server = await startServer(
+    api.start,
+    {
+      modelPath: path,
+      modelName: flags.name ?? name,
+      renderer: await loadModelRenderer(path),
+      folder,
+      token,
+      ...defined({
+        threads: flags.threads,
+        precision: flags.precision,
+        maxModels: flags.maxModels,
+        maxBodyMiB: flags.maxBodyMib,
+      }),
+    },
+    (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
+  );
+  const url = await server.listen({ host: flags.host, port: flags.port });
+  const model = server.modelName;
+  writeResult(io, flags.json, { url, model }, `${url}\n`);
+  // The only place where the token is shown.
+  if (chosen === "") io.stderr.write(`token: ${token}\n`);
+  if (flags.quiet !== true) {
+    io.stderr.write(
+      `Serving ${model} over ${api.name}; checkpoints are saved in ${folder}. Press Ctrl-C to stop.\n`,
+    );
+  }
+  if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
+  return exitCodes.done;
+}

@@ -1,0 +1,42 @@
+/** A line of a terminal that is rewritten in place. */
+import { canRewrite, type TextStream } from "./terminal.ts";
+
+export interface LiveLine {
+  /** False where a line cannot be rewritten: nothing is shown then. */
+  readonly isLive: boolean;
+  show(parts: readonly string[]): void;
+  clear(): void;
+}
+
+export interface LiveLineOptions {
+  readonly stream: TextStream;
+  readonly isQuiet: boolean;
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What fits, since a line that wraps cannot be rewritten: whole parts, the longest ones left out first. */
+function fitted(parts: readonly string[], columns: number): string {
+  const text = parts.join("  ");
+  if (text.length < columns || parts.length <= 1) return text;
+  const longest = parts.slice(1).toSorted((a, b) => b.length - a.length)[0];
+  const at = parts.lastIndexOf(longest ?? "");
+  return fitted(parts.toSpliced(at, 1), columns);
+}
+
+export function createLiveLine({ stream, isQuiet, env = process.env }: LiveLineOptions): LiveLine {
+  const isLive = canRewrite(stream, env) && !isQuiet;
+  let isShown = false;
+  return {
+    isLive,
+    show(parts) {
+      if (!isLive) return;
+      stream.write(`\r\u001B[2K${fitted(parts, stream.columns ?? 80)}`);
+      isShown = true;
+    },
+    clear() {
+      if (isShown) stream.write("\r\u001B[2K");
+      isShown = false;
+    },
+  };
+}
