@@ -54,7 +54,12 @@ export function withOptionTables(page: string): string {
   const lines = page.split("\n");
   const fields = configFields();
   const tables = tablesOf(lines, optionsHead);
-  const starts = tables.map(({ firstKey }) => fields.findIndex(({ key }) => key === firstKey));
+  const starts = tables.map(({ firstKey }) => {
+    const start = fields.findIndex(({ key }) => key === firstKey);
+    if (start === -1)
+      throw new Error(`A table of ${optionPage} begins with ${firstKey}, which is no option.`);
+    return start;
+  });
   const options = tables.map((table, i) => ({
     ...table,
     rows: fields.slice(starts[i], starts[i + 1] ?? fields.length).map(rowOf),

@@ -11,7 +11,7 @@ const async = {
   "async_training.enable": true,
   "async_training.staleness_threshold": 1,
 };
-const twoUpdates = { "algorithm.loss_fn": "ppo", "training.num_minibatches": 2 };
+const twoUpdates = { "algorithm.loss": "ppo", "training.num_minibatches": 2 };
 const lora = { "model.lora_rank": 16, "training.learning_rate": 5e-3 };
 const validated = { "trainer.test_freq": 4 };
 
@@ -36,7 +36,7 @@ export const healthyRuns: Readonly<Record<string, RunCase>> = {
   "near400-3-async": of(near400, 3, { ...lr(2e-4), ...async }),
   "near400-4-reinforce": of(near400, 4, {
     ...lr(2e-4),
-    "algorithm.adv_estimator": "reinforce_plus_plus",
+    "algorithm.estimator": "reinforce_plus_plus",
   }),
   "even-1": of(even, 1),
   "even-2-small": of(even, 2, { "data.train_batch_size": 4 }),
@@ -50,7 +50,7 @@ export const healthyRuns: Readonly<Record<string, RunCase>> = {
   "shop-3-async": of(shop, 3, async),
   "shop-4-lora": of(shop, 4, lora),
   "graded-1": of(graded, 1, validated),
-  "graded-2": of(graded, 2, { "algorithm.adv_estimator": "rloo" }),
+  "graded-2": of(graded, 2, { "algorithm.estimator": "rloo" }),
   "graded-3-async": of(graded, 3, async),
   "graded-4-entropy": of(graded, 4, { "algorithm.entropy_coef": 0.001 }),
   "graded-5-kl": of(graded, 5, { "algorithm.kl_beta": 0.01 }),

@@ -37,9 +37,9 @@ describe("learningRateAt", () => {
     expect(rates({ minRatio: 0.2 })).toEqual([1, 1, 1, 1]);
   });
   it("takes the steps of warm-up, or a share of all", () => {
-    expect(warmupOf(3, 0.5, 100)).toBe(3);
-    expect(warmupOf(0, 0.25, 10)).toBe(2);
-    expect(warmupOf(0, 0, 10)).toBe(0);
+    expect(warmupOf(3, 100)).toBe(3);
+    expect(warmupOf(0.25, 10)).toBe(2);
+    expect(warmupOf(0, 10)).toBe(0);
   });
   it("only warms up when warm-up covers every step", () => {
     expect(rates({ name: "cosine", warmupSteps: 8 })).toEqual([0.125, 0.25, 0.375, 0.5]);

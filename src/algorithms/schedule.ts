@@ -24,9 +24,9 @@ export interface Schedule {
   readonly minRatio?: number;
 }
 
-/** Warm-up steps: `steps`, or where that is 0 the fraction `ratio` of all steps, rounded down. */
-export function warmupOf(steps: number, ratio: number, totalSteps: number): number {
-  return steps > 0 ? steps : Math.floor(totalSteps * ratio);
+/** Steps of a warm-up that is a number of steps, or below 1 a fraction of all steps, rounded down. */
+export function warmupOf(warmup: number, totalSteps: number): number {
+  return warmup < 1 ? Math.floor(totalSteps * warmup) : warmup;
 }
 
 /** Rate of step `step`, from 1. */

@@ -5,8 +5,8 @@ type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S;
 
 /** The same tree with camelCase keys. */
-export type CamelKeys<T> = T extends readonly unknown[]
-  ? T
+export type CamelKeys<T> = T extends readonly (infer Item)[]
+  ? readonly CamelKeys<Item>[]
   : T extends object
     ? { readonly [K in keyof T as K extends string ? Camel<K> : never]: CamelKeys<T[K]> }
     : T;
@@ -16,8 +16,8 @@ type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
   : S;
 
 /** The same tree with snake_case keys. */
-export type SnakeKeys<T> = T extends readonly unknown[]
-  ? T
+export type SnakeKeys<T> = T extends readonly (infer Item)[]
+  ? readonly SnakeKeys<Item>[]
   : T extends object
     ? { readonly [K in keyof T as K extends string ? Snake<K> : never]: SnakeKeys<T[K]> }
     : T;
@@ -42,11 +42,14 @@ export function toSnake(key: string): string {
   return key.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
 }
 
+function mapValue(value: unknown, rename: (key: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapValue(item, rename));
+  return isTree(value) ? mapKeys(value, rename) : value;
+}
+
 function mapKeys(tree: Tree, rename: (key: string) => string): Tree {
   const out: Tree = {};
-  for (const [key, value] of Object.entries(tree)) {
-    out[rename(key)] = isTree(value) ? mapKeys(value, rename) : value;
-  }
+  for (const [key, value] of Object.entries(tree)) out[rename(key)] = mapValue(value, rename);
   return out;
 }
 

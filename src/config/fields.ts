@@ -1,22 +1,26 @@
 /** The schema as a flat list of keys, for docs, help and messages. */
 import { defined } from "../util/defined.ts";
 import { configJsonSchema } from "./schema.ts";
-import type { OptionMeta } from "./schema/option-meta.ts";
+import { customFunction, type OptionMeta } from "./schema/option-meta.ts";
 
 /** One key of the tree, for docs, help and messages. */
 export interface ConfigField extends Pick<
   OptionMeta,
-  "inherits" | "ofModel" | "byRole" | "setWith" | "backend"
+  "inherits" | "ofModel" | "byRole" | "backend"
 > {
   /** Dotted path. */
   readonly key: string;
+  /** The option with types that it belongs to: its `type`, or what some of its types have. */
+  readonly variant?: {
+    readonly of: string;
+    /** The types that have it; all where it is the type itself. */
+    readonly types: readonly string[];
+  };
   readonly description: string;
   /** `undefined` when the key is required. */
   readonly default: unknown;
   /** Which values it takes, in words. */
   readonly allowed: string;
-  /** Whether it takes strings. */
-  readonly isText: boolean;
   /** Whether it takes `null`. */
   readonly isNullable: boolean;
   /** Whether it may change when a run is resumed. */
@@ -33,6 +37,7 @@ export interface ConfigField extends Pick<
 interface JsonSchema extends OptionMeta {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
+  readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: JsonSchema | boolean;
@@ -46,6 +51,8 @@ interface JsonSchema extends OptionMeta {
   readonly minLength?: number;
   readonly pattern?: string;
   readonly allowed?: string;
+  /** Of an option with types: the one that it has by default. */
+  readonly variants?: string;
 }
 
 function bounds(node: JsonSchema): string {
@@ -81,15 +88,17 @@ function allowedText(node: JsonSchema): string {
   }
 }
 
-function takes(node: JsonSchema, type: "string" | "null"): boolean {
-  if (node.anyOf !== undefined) return node.anyOf.some((one) => takes(one, type));
-  return [node.type].flat().includes(type);
+function takesNull(node: JsonSchema): boolean {
+  if (node.anyOf !== undefined) return node.anyOf.some(takesNull);
+  return [node.type].flat().includes("null");
 }
 
 function choicesOf(node: JsonSchema): readonly string[] {
-  const { anyOf = [], items, additionalProperties: values } = node;
-  const inside = [...anyOf, items, values].filter((one) => typeof one === "object");
-  const own = (node.enum ?? []).filter((one) => typeof one === "string");
+  const { anyOf = [], items, additionalProperties: values, properties } = node;
+  const inside = [...anyOf, items, values, properties?.["type"]].filter(
+    (one) => typeof one === "object",
+  );
+  const own = [...(node.enum ?? []), node.const].filter((one) => typeof one === "string");
   return [...new Set([...own, ...inside.flatMap(choicesOf)])];
 }
 
@@ -123,37 +132,76 @@ function examplesOf(node: JsonSchema): readonly unknown[] {
   }
 }
 
-function collect(node: JsonSchema, path: string, into: ConfigField[]): void {
-  if (node.properties === undefined) {
-    const { inherits, ofModel, byRole, setWith, backend } = node;
-    into.push({
-      ...defined({ inherits, ofModel, byRole, setWith, backend }),
-      key: path,
-      description: node.description ?? "",
-      default: node.default,
-      allowed: allowedText(node),
-      isText: takes(node, "string"),
-      isNullable: takes(node, "null"),
-      resume: node.resume ?? "fixed",
-      requires: node.requires ?? [],
-      choices: choicesOf(node),
-      examples: examplesOf(node),
-    });
-    return;
+function fieldOf(node: JsonSchema, key: string): ConfigField {
+  const { inherits, ofModel, byRole, backend } = node;
+  return {
+    ...defined({ inherits, ofModel, byRole, backend }),
+    key,
+    description: node.description ?? "",
+    default: node.default,
+    allowed: allowedText(node),
+    isNullable: takesNull(node),
+    resume: node.resume ?? "fixed",
+    requires: node.requires ?? [],
+    choices: choicesOf(node),
+    examples: examplesOf(node),
+  };
+}
+
+/** The name of one of an option's types. */
+export const typeName = ({ properties = {} }: Pick<JsonSchema, "properties">): string =>
+  String(properties["type"]?.const ?? customFunction);
+
+const list = new Intl.ListFormat("en-GB");
+
+/** "ppo, cispo and custom functions" */
+export const typesInWords = (types: readonly string[]): string =>
+  list.format(types.map((type) => (type === customFunction ? "custom functions" : type)));
+
+/** The type of an option, and what its types have: each once, with the types that have it. */
+function variantFields(node: JsonSchema, path: string): readonly ConfigField[] {
+  const { anyOf: shapes = [], variants: usual, description = "" } = node;
+  const types = shapes.map(typeName);
+  const key = `${path}.type`;
+  const named = types.filter((type) => type !== customFunction);
+  const { default: _, anyOf: __, ...about } = node;
+  const type = fieldOf({ type: "string", enum: named, ...about, default: usual, description }, key);
+  const owners = new Map<string, string[]>();
+  for (const [i, { properties = {} }] of shapes.entries()) {
+    for (const name of Object.keys(properties)) {
+      if (name !== "type") owners.set(name, [...(owners.get(name) ?? []), types[i] as string]);
+    }
   }
-  for (const [key, child] of Object.entries(node.properties)) {
-    collect(child, path === "" ? key : `${path}.${key}`, into);
-  }
+  const members = [...owners].map(([name, having]): ConfigField => {
+    const shape = shapes.find(({ properties = {} }) => name in properties);
+    const field = fieldOf(
+      { ...defined({ resume: node.resume }), ...shape?.properties?.[name] },
+      `${path}.${name}`,
+    );
+    const variant = { of: path, types: having };
+    if (having.length === types.length) return { ...field, variant };
+    return {
+      ...field,
+      variant,
+      description: `For ${typesInWords(having)}: ${field.description}`,
+      requires: [{ option: key, is: having }, ...field.requires],
+    };
+  });
+  return [{ ...type, variant: { of: path, types } }, ...members];
+}
+
+function collect(node: JsonSchema, path: string): readonly ConfigField[] {
+  if (node.variants !== undefined) return variantFields(node, path);
+  if (node.properties === undefined) return [fieldOf(node, path)];
+  return Object.entries(node.properties).flatMap(([key, child]) =>
+    collect(child, path === "" ? key : `${path}.${key}`),
+  );
 }
 
 let fields: readonly ConfigField[] | undefined;
 
 /** Every key of the tree, in the order of the schema. */
 export function configFields(): readonly ConfigField[] {
-  if (fields === undefined) {
-    const collected: ConfigField[] = [];
-    collect(configJsonSchema(), "", collected);
-    fields = collected;
-  }
+  fields ??= collect(configJsonSchema(), "");
   return fields;
 }

@@ -48,8 +48,11 @@ describe("layers", () => {
       model: { lora_rank: 0, lora_targets: "all" },
       data: { train_batch_size: 16, val_batch_size: -1 },
       rollout: { n: 8, n_val: 1, train: { temperature: 1, top_p: 1, top_k: 0 } },
-      algorithm: { adv_estimator: "grpo", loss_fn: "ppo", eps_clip: null, eps_clip_high: null },
-      training: { learning_rate: 1e-4, lr_schedule: "constant", beta2: 0.95 },
+      algorithm: {
+        estimator: { type: "grpo", norm_by_std: true },
+        loss: { type: "ppo", eps_clip: null, eps_clip_high: null, clip_ratio_c: null },
+      },
+      training: { learning_rate: 1e-4, lr_schedule: { type: "constant", warmup: 0 }, beta2: 0.95 },
       trainer: { total_epochs: 1, total_batches: -1, test_freq: 0, save_freq: 10, seed: 0 },
       workflow: { n_parallel_tasks: 64, retry_limit: 2 },
       backend: "local",
@@ -75,7 +78,7 @@ describe("override texts", () => {
     ["++rollout.n=4", "rollout", { n: 4 }],
     ["training.learning_rate=3e-4", "training", { learningRate: 3e-4 }],
     ["algorithm.filter_uniform_groups=false", "algorithm", { filterUniformGroups: false }],
-    ["algorithm.eps_clip_high=null", "algorithm", { epsClipHigh: null }],
+    ["algorithm.loss.eps_clip_high=null", "algorithm", { loss: { epsClipHigh: null } }],
     ["rollout={n:3,n_val: 2}", "rollout", { n: 3, nVal: 2 }],
     ["rollout.train={temperature:0.5}", "rollout", { train: { temperature: 0.5, topP: 1 } }],
     ['dataset={train:"a:b.jsonl"}', "dataset", { train: "a:b.jsonl" }],
@@ -108,7 +111,7 @@ describe("startWarnings", () => {
     ["prpo", 0],
   ])("of a group of one: %s has %i", (name, count) => {
     const { config } = loadConfig({
-      overrides: ["model.name=m", "rollout.n=1", `algorithm.adv_estimator=${name}`],
+      overrides: ["model.name=m", "rollout.n=1", `algorithm.estimator=${name}`],
     });
     const about = startWarnings(config, 100, 10).filter((text) => text.includes("group of one"));
     expect(about).toHaveLength(count);
@@ -120,51 +123,66 @@ describe("algorithm.rollout_correction", () => {
     loadConfig({ overrides: { "model.name": "m", "algorithm.rollout_correction": value } }).config
       .algorithm.rolloutCorrection;
 
-  it("takes lists as YAML and as text", () => {
-    const asList = correction({
-      rollout_rs: ["token_k1", "seq_mean_k3"],
-      rollout_rs_threshold: ["0.5_2", 0.5],
-    });
-    const asText = correction({
-      rollout_rs: "token_k1,seq_mean_k3",
-      rollout_rs_threshold: "0.5_2,0.5",
-    });
-    expect(asList).toEqual(asText);
-    expect(correction({ rollout_rs: "token_k2", rollout_rs_threshold: 0.3 })).toMatchObject({
-      rolloutRsThreshold: "0.3",
-    });
-    expect(correction({ tis_cap: "0.5_5" }).tisCap).toBe("0.5_5");
+  it("takes rejections as a map, as a list, and as verl's two lists", () => {
+    const reject = ["token_k1=0.5_2", "seq_mean_k3=0.5"];
+    expect(correction({ reject: { token_k1: "0.5_2", seq_mean_k3: 0.5 } }).reject).toEqual(reject);
+    for (const given of [
+      { reject },
+      { rollout_rs: ["token_k1", "seq_mean_k3"], rollout_rs_threshold: ["0.5_2", 0.5] },
+      { rollout_rs_threshold: "0.5_2,0.5", rollout_rs: "token_k1,seq_mean_k3" },
+    ])
+      expect(correction(given).reject).toEqual(reject);
+    expect(correction({ rollout_rs: null, rollout_rs_threshold: null }).reject).toEqual([]);
+    expect(correction({ type: "token", cap: "0.5_5" })).toMatchObject({ cap: "0.5_5" });
+  });
+  it.each([
+    [{}, "none"],
+    [{ bypass_mode: true }, "none"],
+    [{ bypass_mode: false }, "recompute"],
+    [{ bypass_mode: false, tis_mode: "token" }, "token"],
+    [{ bypass_mode: null, tis_mode: "sequence" }, "sequence"],
+  ])("%j, in rLLM's names, is %s", (value, type) => {
+    expect(correction(value).type).toBe(type);
   });
   it.each([
     [{ bypass_mode: true, tis_mode: "token" }, "would count the same ratio twice"],
-    [{ rollout_rs: "token_k1" }, "needs algorithm.rollout_correction.rollout_rs_threshold"],
+    [{ rollout_rs: "token_k1" }, "the threshold of token_k1 must be a number above 1 or low_high"],
     [{ rollout_rs: "token_k4", rollout_rs_threshold: 2 }, 'no rejection "token_k4"'],
     [
       { rollout_rs: "token_k1,token_k2", rollout_rs_threshold: 2 },
       "2 rejections, but 1 thresholds",
     ],
-    [{ tis_cap: "2_1" }, "tis_cap must be a number above 0, or two as low_high"],
-    [{ tis_mode: "geometric" }, "tis_mode must be one of token, sequence, or null"],
+    [{ type: "token", cap: "2_1" }, "cap must be a number above 0, or two as low_high"],
+    [
+      { tis_mode: "geometric" },
+      "type (given as algorithm.rollout_correction.tis_mode) must be one of none,",
+    ],
     [{ rollout_token_veto_threshold: 2 }, "above 0 and below 1"],
   ])("refuses %j", (value, message) => {
     expect(() => correction(value)).toThrow(message);
   });
 });
 
-describe("algorithm.estimator_map", () => {
+describe("algorithm.estimator_by_role", () => {
   const mapOf = (value: string) =>
-    loadConfig({ overrides: ["model.name=m", `algorithm.estimator_map=${value}`] }).config.algorithm
-      .estimatorMap;
+    loadConfig({ overrides: ["model.name=m", `algorithm.estimator_by_role=${value}`] }).config
+      .algorithm.estimatorByRole;
 
   it("is a map of roles, whose case stays, or a list", () => {
-    expect(mapOf("{theJudge: reinforce, solver: rloo}")).toEqual([
-      "theJudge=reinforce",
-      "solver=rloo",
+    expect(mapOf("{theJudge: reinforce, solver: {type: grpo, norm_by_std: false}}")).toEqual([
+      { role: "theJudge", type: "reinforce" },
+      { role: "solver", type: "grpo", normByStd: false },
     ]);
-    expect(mapOf("[judge=opo]")).toEqual(["judge=opo"]);
+    expect(mapOf("[judge=opo]")).toEqual([{ role: "judge", type: "opo" }]);
   });
-  it.each(["{judge: ppo}", "[judge]", "[=grpo]", "[judge=ppo]"])("refuses %s", (value) => {
-    expect(() => mapOf(value)).toThrow("algorithm.estimator_map");
+  it.each([
+    "{judge: ppo}",
+    "[judge]",
+    "[=grpo]",
+    "[judge=ppo]",
+    "{judge: {type: rloo, norm_by_std: true}}",
+  ])("refuses %s", (value) => {
+    expect(() => mapOf(value)).toThrow("algorithm.estimator_by_role");
   });
 });
 
@@ -206,7 +224,7 @@ describe("errors", () => {
       "must be a number of at least 0 and at most 1, or null; got NaN.",
     ],
     ["trainer.total_batches=0", "must be -1, or a whole number from 1 to 1000000000; got 0."],
-    ["algorithm.loss_fn=pposs", "must be one of importance_sampling, ppo, cispo"],
+    ["algorithm.loss=pposs", "must be one of importance_sampling, ppo, cispo"],
     ["trainer.val_before_train=1", "must be true or false; got 1."],
     ["trainer.experiment_name=a/b", "must be a folder name, or null"],
     ["trainer.experiment_name=..", "must be a folder name, or null"],
@@ -234,8 +252,8 @@ describe("errors", () => {
   });
   it.each([
     ["tracking.trackers=[tensorbord]", 'got ["tensorbord"]. Did you mean tensorboard?'],
-    ["algorithm.loss_fn=ppoo", 'got "ppoo". Did you mean ppo?'],
-    ["algorithm.estimator_map={judge: grop}", "Did you mean grpo?"],
+    ["algorithm.loss=ppoo", 'got "ppoo". Did you mean ppo?'],
+    ["algorithm.estimator_by_role={judge: grop}", "Did you mean grpo?"],
     ["model.lora_targets=[q_poj]", "Did you mean q_proj?"],
     ["data.curriculum=Easy_First", "Did you mean easy_first?"],
   ])("suggest a value: %s", (text, message) => {

@@ -7,8 +7,10 @@ import { ConfigError } from "../core/errors.ts";
 import { isTree, snakeKeys, toCamel, type Tree } from "./camel-keys.ts";
 import { composeFile } from "./compat/compose.ts";
 import { configFields } from "./fields.ts";
+import { hasType } from "./option-types.ts";
 import { nearestKey } from "./checks/issues.ts";
-import { type ConfigOrigin, type ConfigSource, type Layer, resolveLayers } from "./load/layers.ts";
+import { type ConfigOrigin, resolveLayers } from "./load/layers.ts";
+import type { ConfigSource, Layer } from "./load/merge-layers.ts";
 import { applyOverride, type Override, type Overrides, readOverrides } from "./load/overrides.ts";
 import { configTree, givenTree, isChecked, parseConfigTree } from "./parse.ts";
 import { inSnakeCase } from "./load/code-options.ts";
@@ -16,9 +18,9 @@ import { switchNotices } from "./checks/switches.ts";
 import type { TrainConfig } from "./train-config.ts";
 import type { TrainOptions } from "./train-options.ts";
 import { valueAt } from "./tree.ts";
-import { plainKey } from "./compat/translate.ts";
+import { plainKey, targetsOf } from "./compat/translate.ts";
 
-export type { ConfigSource } from "./load/layers.ts";
+export type { ConfigSource } from "./load/merge-layers.ts";
 
 /** A resolved configuration with its history. */
 export interface LoadedConfig {
@@ -45,9 +47,13 @@ export interface LoadConfigOptions {
 /** `~key` of a key that does not exist would otherwise be ignored silently. */
 function checkRemovals(overrides: readonly Override[]): void {
   const known = configFields().map((field) => field.key);
+  const names = new Set(known);
   for (const { key: path, remove } of overrides) {
     const key = plainKey(path);
-    if (!remove || known.some((other) => other === key || other.startsWith(`${key}.`))) continue;
+    const isKnown =
+      targetsOf(key, names).some((target) => names.has(target)) ||
+      known.some((other) => other.startsWith(`${key}.`));
+    if (!remove || isKnown) continue;
     const nearest = nearestKey(key, known);
     throw new ConfigError({
       message: `Unknown option ${key} in ~${key}.${nearest === undefined ? "" : ` Did you mean ${nearest}?`}`,
@@ -139,11 +145,14 @@ export function loadLayers(file: string | undefined, overrides: readonly Overrid
     warnings,
     folder: file === undefined ? "." : dirname(resolve(file)),
   });
+  const complete = configTree(config);
+  // Other types than the chosen ones have other options.
+  const present = [...origins].filter(([key]) => valueAt(complete, key) !== undefined);
   const each = <T>(read: (origin: ConfigOrigin) => T): ReadonlyMap<string, T> =>
-    new Map([...origins].map(([key, origin]) => [key, read(origin)]));
+    new Map(present.map(([key, origin]) => [key, read(origin)]));
   return {
     config,
-    tree: configTree(config),
+    tree: complete,
     sources: each(({ source }) => source),
     origins: each(({ text }) => text),
     warnings: warningsOf(config),
@@ -160,7 +169,11 @@ export type ConfigInput = TrainOptions | TrainConfig | readonly string[];
 function isComplete(input: ConfigInput): input is TrainConfig {
   if (!isTree(input)) return false;
   const camel = (key: string): string => key.split(".").map(toCamel).join(".");
-  return configFields().every(({ key }) => valueAt(input, camel(key)) !== undefined);
+  return configFields().every((field) => {
+    const { key, variant } = field;
+    const type = valueAt(input, camel(`${variant?.of}.type`));
+    return !hasType(field, type) || valueAt(input, camel(key)) !== undefined;
+  });
 }
 
 /** Checks a configuration in any form. */

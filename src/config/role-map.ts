@@ -1,40 +1,55 @@
-/** Options that assign an estimator or loss to single roles: both YAML forms are stored as a list. */
+/** Options that assign an estimator or a loss to single roles: every form of them is stored as a list. */
 import { z } from "zod";
+import { isTree, snakeKeys } from "./camel-keys.ts";
+
+/** What each role has. */
+export function byRole<V extends { readonly role: string }>(
+  entries: readonly V[],
+): ReadonlyMap<string, V> {
+  return new Map(entries.map((entry) => [entry.role, entry]));
+}
 
 /** `role=name`; a role may contain equals signs. */
-export function splitPair(entry: string): readonly [role: string, name: string] {
+function splitPair(entry: string): readonly [role: string, name: string] {
   const at = entry.lastIndexOf("=");
   return [entry.slice(0, Math.max(0, at)), entry.slice(at + 1)];
 }
 
-/** Names by role. */
-export function namesByRole<Name extends string>(
-  map: readonly string[],
-): ReadonlyMap<string, Name> {
-  return new Map(map.map((entry) => splitPair(entry) as readonly [string, Name]));
+type Pair = readonly [role: string, value: unknown];
+
+/** `{judge: rloo}`, `["judge=rloo"]` or `[{role: judge, type: rloo}]` as pairs of role and value. */
+export function rolePairs(given: unknown): readonly Pair[] {
+  if (!Array.isArray(given)) return isTree(given) ? Object.entries(given) : [];
+  return given.map((entry: unknown): Pair => {
+    if (typeof entry === "string") return splitPair(entry);
+    const { role, ...value } = isTree(entry) ? entry : {};
+    return [String(role ?? ""), value];
+  });
 }
 
-/** `{judge: rloo}` or `["judge=rloo"]` → `["judge=rloo"]`. Keys are roles, so their case must stay. */
-export function roleMap(
-  known: z.ZodType<string>,
+/** Keys of a map are roles, so their case must stay; those of an estimator or a loss may be in camelCase. */
+export function roleMap<V>(
+  variant: z.ZodType<V>,
   what: "estimator" | "loss",
-): z.ZodPrefault<z.ZodType<readonly string[]>> {
-  const isPair = (text: string): boolean => {
-    const [role, name] = splitPair(text);
-    return role !== "" && known.safeParse(name).success;
-  };
-  const plural = what === "loss" ? "losses" : "estimators";
+): z.ZodPrefault<z.ZodType<readonly (V & { readonly role: string })[]>> {
+  const one = z.preprocess((value) => (isTree(value) ? snakeKeys(value) : value), variant);
   return z
     .union([
-      z
-        .record(z.string().min(1), known)
-        .transform((map) => Object.entries(map).map(([role, name]) => `${role}=${name}`)),
-      z.array(z.string().refine(isPair)),
+      z.record(z.string().min(1), one),
+      z.array(z.union([z.string(), z.looseObject({ role: z.string() })])),
     ])
+    .transform((given, context) =>
+      rolePairs(given).map(([role, value]) => {
+        const checked = one.safeParse(value);
+        if (checked.success && role !== "") return { role, ...checked.data };
+        context.addIssue("not a role with what is known");
+        return z.NEVER;
+      }),
+    )
     .prefault([])
     .meta({
-      allowed: `a map of roles to ${plural}, or a list of role=${what}`,
-      tsType: "readonly string[]",
+      allowed: `a map of roles to ${what === "loss" ? "losses" : "estimators"}, or a list of role=${what}`,
+      tsType: what === "loss" ? "readonly LossOfRole[]" : "readonly EstimatorOfRole[]",
       exampleValues: [[what === "loss" ? "judge=dro" : "judge=rloo"]],
     });
 }

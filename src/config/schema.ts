@@ -8,11 +8,7 @@ import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
 import { agentCommandOptions } from "./schema/agent-command.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
-import {
-  compactFilteringOptions,
-  rejectionSampleOptions,
-  replayOptions,
-} from "./schema/selection.ts";
+import { rejectionSampleOptions, replayOptions } from "./schema/selection.ts";
 import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { environmentOptions, envOption } from "./schema/environment.ts";
@@ -21,7 +17,10 @@ import { fineTuningOptions } from "./schema/fine-tuning.ts";
 import { gatewayOptions } from "./schema/gateway.ts";
 import { guardOptions } from "./schema/guards.ts";
 import { healthOptions } from "./schema/health.ts";
-import { fireworksOptions, localOptions, tinkerOptions, verlOptions } from "./schema/backends.ts";
+import { fireworksOptions } from "./schema/backends/fireworks.ts";
+import { localOptions } from "./schema/backends/local.ts";
+import { tinkerOptions } from "./schema/backends/tinker.ts";
+import { verlOptions } from "./schema/backends/verl.ts";
 import { modelOptions, trainingOptions } from "./schema/training.ts";
 import { recordOptions } from "./schema/record.ts";
 import { rolloutOptions } from "./schema/rollout.ts";
@@ -30,7 +29,6 @@ import { trackingOptions } from "./schema/tracking.ts";
 import { trainerOptions } from "./schema/trainer.ts";
 import { workflowOptions } from "./schema/workflow.ts";
 import { nonEmptyString } from "./schema/kinds.ts";
-import { free } from "./schema/option-meta.ts";
 import type { TrainConfig } from "./train-config.ts";
 
 const options = z.strictObject({
@@ -39,7 +37,6 @@ const options = z.strictObject({
   rollout: rolloutOptions,
   algorithm: algorithmOptions,
   stepwise_advantage: stepwiseAdvantageOptions,
-  compact_filtering: compactFilteringOptions,
   training: trainingOptions,
   guards: guardOptions,
   health: healthOptions,
@@ -59,11 +56,6 @@ const options = z.strictObject({
     )
     .meta({ resume: "never" }),
   local: localOptions,
-  tinker_base_url: nonEmptyString()
-    .nullable()
-    .default(null)
-    .describe("URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.")
-    .meta(free),
   tinker: tinkerOptions,
   fireworks: fireworksOptions,
   verl: verlOptions,
@@ -113,6 +105,8 @@ export interface SchemaIssue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
   readonly keys?: readonly string[];
+  /** Of a union: the issues with each of its members. */
+  readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
 /** A tree checked against the schema, defaults filled in, as files and as code have it. */
@@ -120,10 +114,22 @@ export type Checked =
   | { readonly config: TrainConfig; readonly tree: Tree; readonly issues: null }
   | { readonly config: null; readonly issues: readonly SchemaIssue[] };
 
+/** Of an option with types, the issues with the type that was chosen. */
+function issuesOf(issue: SchemaIssue): readonly SchemaIssue[] {
+  const { code, path, errors = [] } = issue;
+  const isOfType = ({ path: [first] }: SchemaIssue): boolean => first === "type";
+  if (code !== "invalid_union" || !errors.some((list) => list.some(isOfType))) return [issue];
+  const chosen = errors.find((list) => !list.some(isOfType));
+  return (chosen ?? [{ code, path: ["type"] }]).map((one) => ({
+    ...one,
+    path: [...path, ...one.path],
+  }));
+}
+
 /** Checks a tree in snake_case. */
 export function checkTree(tree: Tree): Checked {
   const result = schema.safeParse(tree);
-  if (!result.success) return { config: null, issues: result.error.issues };
+  if (!result.success) return { config: null, issues: result.error.issues.flatMap(issuesOf) };
   const config: CamelKeys<z.output<typeof schema>> = camelKeys(result.data);
   return { config, tree: result.data, issues: null };
 }

@@ -85,17 +85,24 @@ export interface Sections {
     readonly seed?: number;
     /**
      * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
-     * data.difficulty_key and shuffle equal ones.
+     * difficulty and shuffle equal ones.
      * Allowed: one of none, easy_first, hard_first.
      * @default "none"
      */
-    readonly curriculum?: "none" | "easy_first" | "hard_first";
-    /**
-     * Key of the difficulty in a task's metadata, for data.curriculum: a number, larger is harder.
-     * Allowed: a non-empty string.
-     * @default "difficulty"
-     */
-    readonly difficultyKey?: string;
+    readonly curriculum?: OrType<
+      | {
+          readonly type: "none";
+        }
+      | {
+          readonly type: "easy_first" | "hard_first";
+          /**
+           * Key of the difficulty in a task's metadata: a number, larger is harder.
+           * Allowed: a non-empty string.
+           * @default "difficulty"
+           */
+          readonly difficultyKey?: string;
+        }
+    >;
   };
   readonly rollout?: {
     /**
@@ -255,61 +262,6 @@ export interface Sections {
      */
     readonly normalizeBySteps?: boolean;
   };
-  readonly compactFiltering?: {
-    /**
-     * Exclude rollouts from training, and from the baseline of their group, by how they ended; the
-     * mask_... options of this section choose which.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly enable?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts whose prompt exceeded data.max_prompt_length
-     * or the model's context.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskMaxPromptLengthExceeded?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that ended with a response truncated by its
-     * token limit.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskMaxResponseLengthExceeded?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that the environment ended.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly maskEnvDone?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that reached the maximum number of turns;
-     * functions have no such limit and report it with a TerminationEvent.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskMaxTurnsExceeded?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that timed out.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskTimeout?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts whose termination reason is unknown.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly maskUnknown?: boolean;
-    /**
-     * With compact_filtering.enable, exclude rollouts that failed because of the agent; other
-     * failures are always excluded.
-     * Allowed: true or false.
-     * @default true
-     */
-    readonly maskError?: boolean;
-  };
   readonly training?: {
     /**
      * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in
@@ -321,31 +273,38 @@ export interface Sections {
      */
     readonly learningRate?: number;
     /**
-     * Learning-rate schedule after warm-up; linear and cosine decay to training.min_lr_ratio.
+     * Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.
      * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
-    readonly lrSchedule?: "constant" | "linear" | "cosine";
-    /**
-     * Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.
-     * Allowed: a whole number of at least 0 and at most 1000000000.
-     * @default 0
-     */
-    readonly warmupSteps?: number;
-    /**
-     * Learning-rate warm-up as a fraction of all steps, where training.warmup_steps is 0; 0 is
-     * none.
-     * Allowed: a number of at least 0 and at most 1.
-     * @default 0
-     */
-    readonly warmupStepsRatio?: number;
-    /**
-     * Final learning rate of the linear and cosine schedules, as a fraction of
-     * training.learning_rate.
-     * Allowed: a number of at least 0 and at most 1.
-     * @default 0
-     */
-    readonly minLrRatio?: number;
+    readonly lrSchedule?: OrType<
+      | {
+          readonly type: "constant";
+          /**
+           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all
+           * steps, rounded down; 0 is none.
+           * Allowed: a whole number of steps of at least 0, or a fraction below 1.
+           * @default 0
+           */
+          readonly warmup?: number;
+        }
+      | {
+          readonly type: "linear" | "cosine";
+          /**
+           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all
+           * steps, rounded down; 0 is none.
+           * Allowed: a whole number of steps of at least 0, or a fraction below 1.
+           * @default 0
+           */
+          readonly warmup?: number;
+          /**
+           * Final learning rate, as a fraction of training.learning_rate.
+           * Allowed: a number of at least 0 and at most 1.
+           * @default 0
+           */
+          readonly minRatio?: number;
+        }
+    >;
     /**
      * AdamW β1 (arXiv:1711.05101): decay of the first moment.
      * Allowed: a number of at least 0 and below 1.
@@ -397,13 +356,20 @@ export interface Sections {
      * Allowed: one of raise, skip.
      * @default "raise"
      */
-    readonly onNonFinite?: "raise" | "skip";
-    /**
-     * Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.
-     * Allowed: a whole number of at least 1 and at most 1000000000.
-     * @default 3
-     */
-    readonly maxSkippedUpdates?: number;
+    readonly onNonFinite?: OrType<
+      | {
+          readonly type: "raise";
+        }
+      | {
+          readonly type: "skip";
+          /**
+           * Maximum consecutive updates that may be skipped; one more ends the run.
+           * Allowed: a whole number of at least 1 and at most 1000000000.
+           * @default 3
+           */
+          readonly maxUpdates?: number;
+        }
+    >;
     /**
      * Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action
      * applies. null is off.
@@ -600,7 +566,7 @@ export interface Sections {
     /**
      * Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this,
      * rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of
-     * accuracy at 4 where ratios are decoupled, as rollout_correction.bypass_mode=false does
+     * accuracy at 4 where ratios are decoupled, as algorithm.rollout_correction=recompute does
      * (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
@@ -944,14 +910,14 @@ export interface Sections {
      */
     readonly momentPrecision?: "float32" | "bfloat16";
   };
-  /**
-   * URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.
-   * Allowed: a non-empty string, or null.
-   * @default null
-   */
-  readonly tinkerBaseUrl?: string | null;
   /** Options of the backend tinker, where the trainer creates it: by name, with backend=tinker. */
   readonly tinker?: {
+    /**
+     * URL of the Tinker server; null is TINKER_BASE_URL, else the hosted service.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly baseUrl?: string | null;
     /**
      * Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the
      * server reports.
@@ -1126,15 +1092,21 @@ export interface Sections {
      * Allowed: one of process, job, attach.
      * @default "process"
      */
-    readonly launcher?: "process" | "job" | "attach";
-    /**
-     * URL of the bridge for verl.launcher=attach (its token is read from
-     * AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for verl.launcher=job; null is
-     * http://127.0.0.1:8265.
-     * Allowed: a non-empty string, or null.
-     * @default null
-     */
-    readonly url?: string | null;
+    readonly launcher?: OrType<
+      | {
+          readonly type: "process";
+        }
+      | {
+          readonly type: "job" | "attach";
+          /**
+           * URL of the bridge for attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of
+           * Ray's dashboard for job, where null is http://127.0.0.1:8265.
+           * Allowed: a non-empty string, or null.
+           * @default null
+           */
+          readonly url?: string | null;
+        }
+    >;
     /**
      * Address of Ray's head node, as HOST:6379; null is RAY_ADDRESS, else a new local Ray instance.
      * Allowed: a non-empty string, or null.
@@ -1159,20 +1131,26 @@ export interface Sections {
      * Allowed: one of colocated, disaggregated.
      * @default "colocated"
      */
-    readonly placement?: "colocated" | "disaggregated";
-    /**
-     * GPUs that sample, on each machine that does, for verl.placement=disaggregated; null is
-     * verl.gpus_per_node.
-     * Allowed: a whole number of at least 1 and at most 65536, or null.
-     * @default null
-     */
-    readonly inferenceGpusPerNode?: number | null;
-    /**
-     * Machines that sample, or parts of machines, for verl.placement=disaggregated.
-     * Allowed: a whole number of at least 1 and at most 65536.
-     * @default 1
-     */
-    readonly inferenceNodes?: number;
+    readonly placement?: OrType<
+      | {
+          readonly type: "colocated";
+        }
+      | {
+          readonly type: "disaggregated";
+          /**
+           * GPUs that sample, on each machine that does; null is verl.gpus_per_node.
+           * Allowed: a whole number of at least 1 and at most 65536, or null.
+           * @default null
+           */
+          readonly gpusPerNode?: number | null;
+          /**
+           * Machines that sample, or parts of machines.
+           * Allowed: a whole number of at least 1 and at most 65536.
+           * @default 1
+           */
+          readonly nodes?: number;
+        }
+    >;
     /**
      * Inference server of verl: vllm, sglang, or another that verl supports.
      * Allowed: a non-empty string.
@@ -1454,7 +1432,21 @@ export interface Sections {
      * Allowed: one of sft, dpo.
      * @default "sft"
      */
-    readonly loss?: "sft" | "dpo";
+    readonly loss?: OrType<
+      | {
+          readonly type: "sft";
+        }
+      | {
+          readonly type: "dpo";
+          /**
+           * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is
+           * 0.1.
+           * Allowed: a number above 0.
+           * @default 0.1
+           */
+          readonly beta?: number;
+        }
+    >;
     /**
      * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
      * with messages and tools for sft, pairs with chosen and rejected for dpo. null only with
@@ -1518,12 +1510,6 @@ export interface Sections {
      * @default 0
      */
     readonly patience?: number;
-    /**
-     * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
-     * Allowed: a number above 0.
-     * @default 0.1
-     */
-    readonly beta?: number;
   };
   readonly distillation?: {
     /**
@@ -1567,7 +1553,7 @@ export interface Sections {
      */
     readonly clip?: number | null;
     /**
-     * Add the teacher's advantages to those of algorithm.adv_estimator; false replaces them.
+     * Add the teacher's advantages to those of algorithm.estimator; false replaces them.
      * Allowed: true or false.
      * @default false
      */
@@ -1590,13 +1576,6 @@ export interface Sections {
 /** Options of `algorithm` that are values. */
 export interface AlgorithmValues {
   /**
-   * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO,
-   * which recommends not to (arXiv:2503.20783).
-   * Allowed: true or false.
-   * @default true
-   */
-  readonly normAdvByStdInGrpo?: boolean;
-  /**
    * How token losses are aggregated into one number: token-mean as DAPO recommends
    * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm
    * as in Dr. GRPO (arXiv:2503.20783).
@@ -1604,64 +1583,22 @@ export interface AlgorithmValues {
    * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
-  readonly lossAggMode?:
-    | "token-mean"
-    | "token-sum"
-    | "seq-mean-token-sum"
-    | "seq-mean-token-mean"
-    | "seq-mean-token-sum-norm";
-  /**
-   * Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr.
-   * GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained
-   * span of each mini-batch, where verl uses the padded width.
-   * Allowed: a number above 0, or null.
-   * @default null
-   */
-  readonly lossScaleFactor?: number | null;
-  /**
-   * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
-   * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in
-   * gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
-   * Allowed: a number of at least 0 and at most 1, or null.
-   * @default null
-   */
-  readonly epsClip?: number | null;
-  /**
-   * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
-   * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and
-   * where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
-   * Allowed: a number of at least 0 and at most 10, or null.
-   * @default null
-   */
-  readonly epsClipHigh?: number | null;
-  /**
-   * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|
-   * (arXiv:1912.09729); verl's default is 3. null is off.
-   * Allowed: a number above 1, or null.
-   * @default null
-   */
-  readonly clipRatioC?: number | null;
-  /**
-   * Coefficient β of algorithm.loss_fn=dro, the weight of its quadratic penalty: (β / 2) ·
-   * (log-ratio)² per token (arXiv:2405.19107).
-   * Allowed: a number above 0.
-   * @default 0.05
-   */
-  readonly droBeta?: number;
-  /**
-   * Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens with a positive advantage;
-   * its paper recommends 1 (arXiv:2511.20347).
-   * Allowed: a number above 0.
-   * @default 1
-   */
-  readonly sapoTauPos?: number;
-  /**
-   * Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens whose advantage is not
-   * positive; its paper recommends 1.05 (arXiv:2511.20347).
-   * Allowed: a number above 0.
-   * @default 1.05
-   */
-  readonly sapoTauNeg?: number;
+  readonly aggregation?: OrType<
+    | {
+        readonly type: "token-mean" | "token-sum" | "seq-mean-token-sum" | "seq-mean-token-mean";
+      }
+    | {
+        readonly type: "seq-mean-token-sum-norm";
+        /**
+         * Constant length in tokens to divide by; Dr. GRPO recommends the longest response allowed
+         * (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl
+         * uses the padded width.
+         * Allowed: a number above 0, or null.
+         * @default null
+         */
+        readonly length?: number | null;
+      }
+  >;
   /**
    * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
    * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
@@ -1703,7 +1640,7 @@ export interface AlgorithmValues {
   readonly filterUniformGroups?: boolean | null;
   /**
    * Use the advantages that flows report with their steps; groups without any are estimated with
-   * algorithm.adv_estimator. false ignores reported advantages.
+   * algorithm.estimator. false ignores reported advantages.
    * Allowed: true or false.
    * @default false
    */
@@ -1768,64 +1705,91 @@ export interface AlgorithmValues {
    * @default false
    */
   readonly maskTruncatedSamples?: boolean;
-  readonly rolloutCorrection?: {
-    /**
-     * Denominator of the loss's probability ratios: true uses the sampler's log-probabilities,
-     * false recomputes them with the trainer's weights at the start of the step, which costs a
-     * forward pass. null is false where algorithm.rollout_correction.tis_mode is set, else true.
-     * Allowed: true or false, or null.
-     * @default null
-     */
-    readonly bypassMode?: boolean | null;
-    /**
-     * Truncated importance sampling (TIS): multiply the loss by the trainer's probability over the
-     * sampler's, per token or per sequence, limited by algorithm.rollout_correction.tis_cap; null
-     * is off.
-     * Allowed: one of token, sequence, or null.
-     * @default null
-     */
-    readonly tisMode?: "token" | "sequence" | null;
-    /**
-     * Maximum importance weight of algorithm.rollout_correction.tis_mode; 2 is rLLM's default. A
-     * range low_high sets weights outside of it to 0 instead; that is IcePop (arXiv:2510.18855),
-     * for which verl's documentation gives 0.5_5.
-     * Allowed: a number above 0, or two as low_high.
-     * @default 2
-     */
-    readonly tisCap?: number | string;
-    /**
-     * Divide the importance weights of algorithm.rollout_correction.tis_mode by their mean over the
-     * step, over tokens or over sequences.
-     * Allowed: true or false.
-     * @default false
-     */
-    readonly rolloutIsBatchNormalize?: boolean;
-    /**
-     * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-     * sampler, as k1, k2 or k3, is outside of algorithm.rollout_correction.rollout_rs_threshold;
-     * null is off.
-     * Allowed: a list of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
-     * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3, or null.
-     * @default null
-     */
-    readonly rolloutRs?: string | null;
-    /**
-     * Thresholds of algorithm.rollout_correction.rollout_rs, one for each entry: a maximum for k2
-     * and k3; for k1 a range low_high of the sampler's probability over the trainer's, as in verl
-     * since 0.7.1, or one number t for the range 1/t to t. null only where
-     * algorithm.rollout_correction.rollout_rs is null.
-     * Allowed: a list of numbers above 0, or of low_high, or null.
-     * @default null
-     */
-    readonly rolloutRsThreshold?: string | null;
-    /**
-     * Drop rows with any token whose probability ratio of trainer to sampler is below this; null is
-     * off.
-     * Allowed: a number above 0 and below 1, or null.
-     * @default null
-     */
-    readonly rolloutTokenVetoThreshold?: number | null;
-  };
+  /**
+   * Termination reasons whose rollouts are excluded from training, and from the baseline of their
+   * group; rLLM's compact filtering excludes all but env_done and unknown by default.
+   * max_turns_exceeded is reported with a TerminationEvent where a function has no such limit;
+   * other failures than error, which is the agent's, are always excluded.
+   * Allowed: a list of max_prompt_length_exceeded, max_response_length_exceeded, env_done,
+   * max_turns_exceeded, timeout, unknown, error.
+   * @default []
+   */
+  readonly excludedReasons?: readonly (
+    | "max_prompt_length_exceeded"
+    | "max_response_length_exceeded"
+    | "env_done"
+    | "max_turns_exceeded"
+    | "timeout"
+    | "unknown"
+    | "error"
+  )[];
+  /**
+   * Correction for rollouts that were not sampled by exactly the weights that are trained. none:
+   * the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of
+   * the trainer's weights at the start of the step, which costs a forward pass. token and sequence
+   * are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the
+   * trainer's probability over the sampler's, per token or per sequence.
+   * Allowed: one of none, recompute, token, sequence.
+   * @default "none"
+   */
+  readonly rolloutCorrection?: OrType<
+    | {
+        readonly type: "none" | "recompute";
+        /**
+         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
+         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
+         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
+         * or one number t for the range 1/t to t. Empty is off.
+         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
+         * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
+         * name=threshold.
+         * @default []
+         */
+        readonly reject?: readonly string[];
+        /**
+         * Drop rows with any token whose probability ratio of trainer to sampler is below this;
+         * null is off.
+         * Allowed: a number above 0 and below 1, or null.
+         * @default null
+         */
+        readonly rolloutTokenVetoThreshold?: number | null;
+      }
+    | {
+        readonly type: "token" | "sequence";
+        /**
+         * Maximum importance weight; 2 is rLLM's default. A range low_high sets weights outside of
+         * it to 0 instead; that is IcePop (arXiv:2510.18855), for which verl's documentation gives
+         * 0.5_5.
+         * Allowed: a number above 0, or two as low_high.
+         * @default 2
+         */
+        readonly cap?: number | string;
+        /**
+         * Divide the importance weights by their mean over the step, over tokens or over sequences.
+         * Allowed: true or false.
+         * @default false
+         */
+        readonly batchNormalize?: boolean;
+        /**
+         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
+         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
+         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
+         * or one number t for the range 1/t to t. Empty is off.
+         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
+         * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
+         * name=threshold.
+         * @default []
+         */
+        readonly reject?: readonly string[];
+        /**
+         * Drop rows with any token whose probability ratio of trainer to sampler is below this;
+         * null is off.
+         * Allowed: a number above 0 and below 1, or null.
+         * @default null
+         */
+        readonly rolloutTokenVetoThreshold?: number | null;
+      }
+  >;
 }
 
 /** Options of `algorithm` that name functions. */
@@ -1838,26 +1802,37 @@ export interface AlgorithmNames {
    * opo, gpg, maxrl, grpo_passk, or path#export of a function.
    * @default "grpo"
    */
-  readonly advEstimator?:
-    | "grpo"
-    | "reinforce"
-    | "rloo"
-    | "reinforce_plus_plus"
-    | "reinforce_plus_plus_baseline"
-    | "prpo"
-    | "opo"
-    | "gpg"
-    | "maxrl"
-    | "grpo_passk"
-    | "gae"
-    | `${string}#${string}`;
+  readonly estimator?: OrType<
+    | {
+        readonly type: "grpo" | "grpo_passk" | `${string}#${string}`;
+        /**
+         * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr.
+         * GRPO, which recommends not to (arXiv:2503.20783).
+         * Allowed: true or false.
+         * @default true
+         */
+        readonly normByStd?: boolean;
+      }
+    | {
+        readonly type:
+          | "reinforce"
+          | "rloo"
+          | "reinforce_plus_plus"
+          | "reinforce_plus_plus_baseline"
+          | "prpo"
+          | "opo"
+          | "gpg"
+          | "maxrl"
+          | "gae";
+      }
+  >;
   /**
-   * Advantage estimators for single roles, which override algorithm.adv_estimator, as {role:
-   * estimator}.
+   * Advantage estimators for single roles, which override algorithm.estimator, as {role:
+   * estimator}; an estimator is a name, or a map with type and its options.
    * Allowed: a map of roles to estimators, or a list of role=estimator.
    * @default []
    */
-  readonly estimatorMap?: readonly string[];
+  readonly estimatorByRole?: readonly EstimatorOfRole[];
   /**
    * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip)
    * or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
@@ -1865,30 +1840,114 @@ export interface AlgorithmNames {
    * path#export of a function.
    * @default "ppo"
    */
-  readonly lossFn?:
-    | "importance_sampling"
-    | "ppo"
-    | "cispo"
-    | "gspo"
-    | "gmpo"
-    | "sapo"
-    | "dro"
-    | "cross_entropy"
-    | `${string}#${string}`;
+  readonly loss?: OrType<
+    | {
+        readonly type: "importance_sampling" | "cross_entropy" | `${string}#${string}`;
+      }
+    | {
+        readonly type: "ppo";
+        /**
+         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
+         * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4
+         * in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+         * Allowed: a number of at least 0 and at most 1, or null.
+         * @default null
+         */
+        readonly epsClip?: number | null;
+        /**
+         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
+         * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip,
+         * and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo
+         * (arXiv:2507.18071).
+         * Allowed: a number of at least 0 and at most 10, or null.
+         * @default null
+         */
+        readonly epsClipHigh?: number | null;
+        /**
+         * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c ·
+         * |A| (arXiv:1912.09729); verl's default is 3. null is off.
+         * Allowed: a number above 1, or null.
+         * @default null
+         */
+        readonly clipRatioC?: number | null;
+      }
+    | {
+        readonly type: "cispo" | "gspo" | "gmpo";
+        /**
+         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
+         * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4
+         * in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+         * Allowed: a number of at least 0 and at most 1, or null.
+         * @default null
+         */
+        readonly epsClip?: number | null;
+        /**
+         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
+         * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip,
+         * and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo
+         * (arXiv:2507.18071).
+         * Allowed: a number of at least 0 and at most 10, or null.
+         * @default null
+         */
+        readonly epsClipHigh?: number | null;
+      }
+    | {
+        readonly type: "sapo";
+        /**
+         * Temperature of the sigmoid gate for tokens with a positive advantage; SAPO's paper
+         * recommends 1 (arXiv:2511.20347).
+         * Allowed: a number above 0.
+         * @default 1
+         */
+        readonly tauPos?: number;
+        /**
+         * Temperature of the sigmoid gate for tokens whose advantage is not positive; SAPO's paper
+         * recommends 1.05 (arXiv:2511.20347).
+         * Allowed: a number above 0.
+         * @default 1.05
+         */
+        readonly tauNeg?: number;
+      }
+    | {
+        readonly type: "dro";
+        /**
+         * Coefficient β of DRO, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per
+         * token (arXiv:2405.19107).
+         * Allowed: a number above 0.
+         * @default 0.05
+         */
+        readonly beta?: number;
+      }
+  >;
   /**
-   * Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.
+   * Policy losses for single roles, which override algorithm.loss, as {role: loss}; a loss is a
+   * name, or a map with type and its options.
    * Allowed: a map of roles to losses, or a list of role=loss.
    * @default []
    */
-  readonly lossFnMap?: readonly string[];
+  readonly lossByRole?: readonly LossOfRole[];
 }
+
+/** One of several types, each with separate options, or the type alone for their defaults. */
+type OrType<T extends { readonly type: string }> = T | T["type"];
+
+/** Of {@link OrType} the long form. */
+type WithType<T> = [Extract<T, { readonly type: string }>] extends [never]
+  ? T
+  : Extract<T, { readonly type: string }>;
 
 /** The same options, none of them optional. */
 type Complete<T> = T extends readonly unknown[]
   ? T
   : T extends object
-    ? { readonly [K in keyof T]-?: Complete<T[K]> }
+    ? { readonly [K in keyof T]-?: Complete<WithType<T[K]>> }
     : T;
+
+/** The advantage estimator of one role. */
+export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly role: string };
+
+/** The policy loss of one role. */
+export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {

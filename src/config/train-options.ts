@@ -1,43 +1,42 @@
 /** Options of a run as code writes them; files and `key=value` lists are in `load.ts`. */
-import type { EstimatorName } from "../algorithms/catalog.ts";
 import type { AdvantageEstimator } from "../algorithms/estimators.ts";
 import type { LossFunction } from "../algorithms/losses/loss-function.ts";
-import type { LossName } from "../core/loss/loss.ts";
 import type { AlgorithmNames, AlgorithmValues, Sections } from "./train-config.ts";
+
+type EstimatorOption = NonNullable<AlgorithmNames["estimator"]>;
+type LossOption = NonNullable<AlgorithmNames["loss"]>;
 
 /** Options of `algorithm`, with functions in place of names. */
 export interface AlgorithmOptions extends AlgorithmValues {
   /**
    * Advantage estimator: how the rewards of a group become advantages; a name, such as `"grpo"`
-   * (arXiv:2402.03300), or a function from the rewards of all groups to their advantages.
+   * (arXiv:2402.03300), a map with `type` and its options, or a function from the rewards of all groups
+   * to their advantages.
    * @default "grpo"
    *
    * @example
-   * advEstimator: (groups) => groups.map((rewards) => Float64Array.from(rewards, (reward) => reward - 0.5))
+   * estimator: (groups) => groups.map((rewards) => Float64Array.from(rewards, (reward) => reward - 0.5))
    */
-  readonly advEstimator?: NonNullable<AlgorithmNames["advEstimator"]> | AdvantageEstimator;
+  readonly estimator?: EstimatorOption | AdvantageEstimator;
   /**
-   * Advantage estimators for single roles, which override `advEstimator`: names or functions by role.
+   * Advantage estimators for single roles, which override `estimator`: names, maps or functions by role.
    * @default {}
    */
-  readonly estimatorMap?:
-    | NonNullable<AlgorithmNames["estimatorMap"]>
-    | Readonly<Record<string, EstimatorName | AdvantageEstimator>>;
+  readonly estimatorByRole?: Readonly<Record<string, EstimatorOption | AdvantageEstimator>>;
   /**
-   * Policy loss: a name, such as `"ppo"` (arXiv:1707.06347), or a function from a token to its loss.
+   * Policy loss: a name, such as `"ppo"` (arXiv:1707.06347), a map with `type` and its options, or a
+   * function from a token to its loss.
    * @default "ppo"
    *
    * @example
-   * lossFn: ({ logprob, samplingLogprob, advantage }) => -Math.exp(logprob - samplingLogprob) * advantage
+   * loss: { type: "ppo", epsClip: 0.2, epsClipHigh: 0.28 }
    */
-  readonly lossFn?: NonNullable<AlgorithmNames["lossFn"]> | LossFunction;
+  readonly loss?: LossOption | LossFunction;
   /**
-   * Policy losses for single roles, which override `lossFn`: names or functions by role.
+   * Policy losses for single roles, which override `loss`: names, maps or functions by role.
    * @default {}
    */
-  readonly lossFnMap?:
-    | NonNullable<AlgorithmNames["lossFnMap"]>
-    | Readonly<Record<string, LossName | LossFunction>>;
+  readonly lossByRole?: Readonly<Record<string, LossOption | LossFunction>>;
 }
 
 /** Single options by their dotted names, as in files and on the command line. */

@@ -232,9 +232,9 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     title: "sampler and trainer differ",
     severity: "problem",
     advice:
-      "Check that both sides have the same weights, precision and chat template, or set algorithm.rollout_correction.tis_mode=token.",
+      "Check that both sides have the same weights, precision and chat template, or set algorithm.rollout_correction=token.",
     explains: ["learning_rate_high"],
-    options: ["algorithm.rollout_correction.tis_mode"],
+    options: ["algorithm.rollout_correction.type"],
   },
   stale_weights: {
     title: "stale weights",

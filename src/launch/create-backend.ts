@@ -39,11 +39,11 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       ...(onWarning === undefined ? {} : { onWarning }),
     });
   },
-  async tinker({ tinkerBaseUrl: baseUrl, tinker }, { onWarning }) {
+  async tinker({ tinker }, { onWarning }) {
     const { createTinkerBackend } = await import("../backends/tinker/index.ts");
-    const { tokenizer, contextLength, checkpointTtlS: checkpointTtlSeconds, snapshots } = tinker;
+    const { baseUrl, tokenizer, contextLength, snapshots } = tinker;
     return createTinkerBackend({
-      checkpointTtlSeconds,
+      checkpointTtlSeconds: tinker.checkpointTtlS,
       snapshots,
       ...(onWarning === undefined ? {} : { onWarning }),
       ...(baseUrl === null ? {} : { baseUrl }),

@@ -18,8 +18,8 @@ const load = (...overrides: string[]) =>
 
 it("loads what options name as path#export, relative to their file, and nothing else", async () => {
   const loaded = await load(
-    "algorithm.adv_estimator=./mine.mjs#twice",
-    "algorithm.estimator_map={judge: rloo, solver: ./mine.mjs#twice}",
+    "algorithm.estimator=./mine.mjs#twice",
+    "algorithm.estimator_by_role={judge: rloo, solver: ./mine.mjs#twice}",
   );
   expect(Object.keys(loaded.estimators)).toEqual(["./mine.mjs#twice"]);
   const options = { normByStd: true, lengths: [[1, 1]] };
@@ -31,8 +31,8 @@ it("loads what options name as path#export, relative to their file, and nothing 
 });
 
 it("loads losses, of all roles and of single ones", async () => {
-  const all = await load("algorithm.loss_fn=./mine.mjs#half");
-  const judge = await load("algorithm.loss_fn_map={judge: ./mine.mjs#half, solver: dro}");
+  const all = await load("algorithm.loss=./mine.mjs#half");
+  const judge = await load("algorithm.loss_by_role={judge: ./mine.mjs#half, solver: dro}");
   for (const { losses } of [all, judge]) {
     const half = losses["./mine.mjs#half"] as (token: object) => number;
     expect(half({ logprob: -3, advantage: 2 })).toBe(3);
@@ -41,11 +41,11 @@ it("loads losses, of all roles and of single ones", async () => {
 });
 
 it("reports the option that names a missing export or file", async () => {
-  await expect(load("algorithm.adv_estimator=./mine.mjs#twcie")).rejects.toMatchObject({
+  await expect(load("algorithm.estimator=./mine.mjs#twcie")).rejects.toMatchObject({
     message: expect.stringContaining('exports no "twcie"'),
-    hint: "Did you mean algorithm.adv_estimator: ./mine.mjs#twice?",
+    hint: "Did you mean algorithm.estimator: ./mine.mjs#twice?",
   });
-  await expect(load("algorithm.estimator_map={judge: ./no.mjs#x}")).rejects.toThrow(
-    "algorithm.estimator_map.judge names",
+  await expect(load("algorithm.estimator_by_role={judge: ./no.mjs#x}")).rejects.toThrow(
+    "algorithm.estimator_by_role.judge names",
   );
 });

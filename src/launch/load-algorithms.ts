@@ -1,7 +1,6 @@
 /** Loads custom advantage estimators and losses, which options name as `path#export`. */
 import { isCustomName } from "../algorithms/catalog.ts";
-import { namesByRole } from "../config/role-map.ts";
-import type { TrainConfig } from "../config/train-config.ts";
+import type { EstimatorOfRole, LossOfRole, TrainConfig } from "../config/train-config.ts";
 import type { AlgorithmFunctions } from "../trainer/custom-algorithms.ts";
 import { loadExport } from "./load-module.ts";
 
@@ -11,12 +10,12 @@ type Loaded = Required<Pick<AlgorithmFunctions, "estimators" | "losses">>;
 async function load(
   folder: string,
   isKnown: (name: string) => boolean,
-  [option, name]: readonly [option: string, name: string],
-  [mapOption, map]: readonly [option: string, map: readonly string[]],
+  [option, { type: name }]: readonly [option: string, one: { readonly type: string }],
+  [mapOption, map]: readonly [option: string, map: readonly (EstimatorOfRole | LossOfRole)[]],
 ): Promise<Record<string, unknown>> {
   const named: readonly (readonly [option: string, spec: string])[] = [
     [option, name],
-    ...[...namesByRole(map)].map(([role, spec]) => [`${mapOption}.${role}`, spec] as const),
+    ...map.map(({ role, type }) => [`${mapOption}.${role}`, type] as const),
   ];
   const loaded: Record<string, unknown> = {};
   for (const [from, spec] of named) {
@@ -38,14 +37,14 @@ export async function loadAlgorithms(
   const estimators = await load(
     folder,
     isKnown,
-    ["algorithm.adv_estimator", algorithm.advEstimator],
-    ["algorithm.estimator_map", algorithm.estimatorMap],
+    ["algorithm.estimator", algorithm.estimator],
+    ["algorithm.estimator_by_role", algorithm.estimatorByRole],
   );
   const losses = await load(
     folder,
     isKnown,
-    ["algorithm.loss_fn", algorithm.lossFn],
-    ["algorithm.loss_fn_map", algorithm.lossFnMap],
+    ["algorithm.loss", algorithm.loss],
+    ["algorithm.loss_by_role", algorithm.lossByRole],
   );
   return { estimators, losses } as Loaded;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { VerlAttachment, VerlBackendOptions } from "../backends/verl/index.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import { defined } from "../util/defined.ts";
 import { pythonIn } from "../util/process/python-in.ts";
 
 export const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
@@ -21,10 +22,10 @@ function findPython({ verl }: TrainConfig): string {
 
 function attachment(url: string | null, token: string | undefined): VerlAttachment {
   if (url === null || token === undefined || token === "") {
-    const missing = url === null ? "verl.url" : bridgeTokenVariable;
+    const missing = url === null ? "verl.launcher.url" : bridgeTokenVariable;
     throw new ConfigError({
       message: `verl.launcher=attach requires ${missing}, which is not set.`,
-      hint: `Set verl.url to the bridge's address, and ${bridgeTokenVariable} to its token.`,
+      hint: `Set verl.launcher.url to the bridge's address, and ${bridgeTokenVariable} to its token.`,
       fields: { option: missing },
     });
   }
@@ -34,7 +35,7 @@ function attachment(url: string | null, token: string | undefined): VerlAttachme
 /** @throws ConfigError for options that cannot be combined. */
 export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBackendOptions {
   const { verl, training, rollout, data, algorithm } = config;
-  const { rayAddress, setupHook } = verl;
+  const { rayAddress, setupHook, placement, launcher } = verl;
   const { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm } = training;
   const { temperature, topP, topK, maxTokens } = rollout.train;
   return {
@@ -52,21 +53,25 @@ export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBacken
     python: findPython(config),
     gpusPerNode: verl.gpusPerNode,
     nodes: verl.nodes,
-    placement: verl.placement,
-    inferenceNodes: verl.inferenceNodes,
+    placement: placement.type,
     inference: verl.inference,
     tensorParallel: verl.tensorParallel,
     overrides: verl.config,
     startTimeoutMs: verl.startTimeoutS * 1000,
     timeoutMs: verl.timeoutS * 1000,
-    ...(verl.inferenceGpusPerNode === null
-      ? {}
-      : { inferenceGpusPerNode: verl.inferenceGpusPerNode }),
+    ...(placement.type === "disaggregated"
+      ? defined({
+          inferenceNodes: placement.nodes,
+          inferenceGpusPerNode: placement.gpusPerNode ?? undefined,
+        })
+      : {}),
     ...(rayAddress === null ? {} : { rayAddress }),
     ...(setupHook === null ? {} : { setupHook }),
-    ...(verl.launcher === "attach"
-      ? { attach: attachment(verl.url, env[bridgeTokenVariable]) }
+    ...(launcher.type === "attach"
+      ? { attach: attachment(launcher.url, env[bridgeTokenVariable]) }
       : {}),
-    ...(verl.launcher === "job" ? { job: { dashboard: verl.url ?? "http://127.0.0.1:8265" } } : {}),
+    ...(launcher.type === "job"
+      ? { job: { dashboard: launcher.url ?? "http://127.0.0.1:8265" } }
+      : {}),
   };
 }

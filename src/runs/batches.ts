@@ -122,8 +122,11 @@ export function createBatchPlan<T>(tasks: Indexed<T>, options: BatchPlanOptions<
 /** Tasks by difficulty, as given in their metadata: `rank` of `createBatchPlan`; nothing without a curriculum. */
 export function curriculumRank({
   curriculum,
-  difficultyKey,
-}: Pick<TrainConfig["data"], "curriculum" | "difficultyKey">): {
+  difficultyKey = "difficulty",
+}: {
+  readonly curriculum: TrainConfig["data"]["curriculum"]["type"];
+  readonly difficultyKey?: string;
+}): {
   readonly rank?: (task: Task) => number;
 } {
   if (curriculum === "none") return {};
@@ -137,7 +140,7 @@ function difficultyOf(task: Task, key: string): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
   throw new ConfigError({
     message: `data.curriculum needs a number in metadata.${key} of every training task, but that of task "${task.id}" is ${JSON.stringify(value) ?? "missing"}.`,
-    hint: "Add it to the data, name another field in data.difficulty_key, or set data.curriculum=none.",
+    hint: "Add it to the data, name another field in data.curriculum.difficulty_key, or set data.curriculum=none.",
     fields: { taskId: task.id, key, value },
   });
 }

@@ -46,10 +46,9 @@ export interface Patience {
 }
 
 /** How tasks are ordered, or were up to a resume. */
-export interface TaskOrder extends Pick<
-  TrainConfig["data"],
-  "seed" | "curriculum" | "difficultyKey"
-> {
+export interface TaskOrder extends Pick<TrainConfig["data"], "seed"> {
+  readonly curriculum: TrainConfig["data"]["curriculum"]["type"];
+  readonly difficultyKey?: string;
   /** Hash of the tasks with their difficulties; null where those do not matter. */
   readonly hash: string | null;
   /** Tasks begun when another order took over; null for the newest order. */

@@ -5,6 +5,7 @@ import type { ConfigChange } from "../core/events.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import type { Tree } from "../config/camel-keys.ts";
 import { type ConfigField, configFields } from "../config/fields.ts";
+import { optionValue } from "../config/option-types.ts";
 import { configTree } from "../config/parse.ts";
 import { valueAt } from "../config/tree.ts";
 import { redactOptions } from "../util/redact.ts";
@@ -63,7 +64,7 @@ export function configChanges(before: Tree, config: TrainConfig): readonly Confi
     const change = {
       option: field.key,
       before: valueBefore(then, field),
-      after: valueAt(now, field.key),
+      after: optionValue(now, field),
     };
     return JSON.stringify(change.before) === JSON.stringify(change.after)
       ? []

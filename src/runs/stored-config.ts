@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isTree, type Tree } from "../config/camel-keys.ts";
+import { inCurrentNames } from "../config/compat/current-names.ts";
 import { checkTree } from "../config/load/check-tree.ts";
 import { valueAt } from "../config/tree.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -39,7 +40,7 @@ export function readStoredConfig(folder: string): Tree {
     });
   }
   checkTree(value, file);
-  return isTree(value) ? value : {};
+  return isTree(value) ? inCurrentNames(value) : {};
 }
 
 /** A text of the configuration by the key of its option; empty where there is none. */

@@ -21,8 +21,9 @@ function hashOf(options: OrderOptions, tasks: Dataset): string | null {
 
 /** The order that the options ask for. */
 export function orderOf({ data }: Pick<TrainConfig, "data">, tasks: Dataset): TaskOrder {
-  const { seed, curriculum, difficultyKey } = data;
-  const options = { seed, curriculum, difficultyKey };
+  const { seed, curriculum } = data;
+  const { type, ...key } = curriculum;
+  const options = { seed, curriculum: type, ...key };
   return { ...options, hash: hashOf(options, tasks), until: null };
 }
 
@@ -38,8 +39,10 @@ function ordersOf({ orders, dataHash }: RunState, data: TrainConfig["data"], cha
     changes.find((each) => each.option === option)?.before;
   const options = {
     seed: before("data.seed") ?? data.seed,
-    curriculum: before("data.curriculum") ?? data.curriculum,
-    difficultyKey: before("data.difficulty_key") ?? data.difficultyKey,
+    curriculum: before("data.curriculum.type") ?? data.curriculum.type,
+    difficultyKey:
+      before("data.curriculum.difficulty_key") ??
+      ("difficultyKey" in data.curriculum ? data.curriculum.difficultyKey : "difficulty"),
   } as OrderOptions;
   return [{ ...options, hash: options.curriculum === "none" ? null : dataHash, until: null }];
 }

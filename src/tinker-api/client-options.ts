@@ -58,7 +58,7 @@ export function resolveSettings(options: TinkerClientOptions): ClientSettings {
   return {
     ...resolveWire(options, {
       prefix: "TINKER",
-      urlOption: "tinker_base_url",
+      urlOption: "tinker.base_url",
       hostedUrl: "https://tinker.thinkingmachines.dev/services/tinker-prod",
       noKey: {
         message: "There is no key for the Tinker server.",

@@ -16,7 +16,9 @@ type TrackerName = TrainConfig["tracking"]["trackers"][number];
 /** Every option by its dotted name; values that look like keys are redacted. */
 function trackedRun(config: TrainConfig): TrackedRun {
   const tree = redactOptions(configTree(config));
-  const values = configFields().map(({ key }) => [key, valueAt(tree, key)] as const);
+  const values = configFields()
+    .map(({ key }) => [key, valueAt(tree, key)] as const)
+    .filter(([, value]) => value !== undefined);
   return { project: config.tracking.project, config: Object.fromEntries(values) };
 }
 

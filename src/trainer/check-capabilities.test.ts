@@ -24,26 +24,22 @@ const all: BackendCapabilities = {
 
 /** For every rule: an override, and the capability whose absence forbids it. */
 const cases: Record<string, [override: string, without: Partial<BackendCapabilities>]> = {
-  "algorithm.loss_fn": ["algorithm.loss_fn=ppo", { losses: ["cross_entropy"] }],
+  "algorithm.loss.type": ["algorithm.loss=ppo", { losses: ["cross_entropy"] }],
   "algorithm.use_kl_in_reward": ["algorithm.use_kl_in_reward=true", { reference: false }],
-  "algorithm.loss_agg_mode": [
-    "algorithm.loss_agg_mode=token-sum",
+  "algorithm.aggregation.type": [
+    "algorithm.aggregation=token-sum",
     { aggregations: ["token-mean"] },
   ],
-  "algorithm.loss_fn_map": ["algorithm.loss_fn_map={judge: dro}", { forward: false }],
-  "algorithm.clip_ratio_c": ["algorithm.clip_ratio_c=3", { dualClip: false, forward: false }],
+  "algorithm.loss_by_role": ["algorithm.loss_by_role={judge: dro}", { forward: false }],
+  "algorithm.loss.clip_ratio_c": [
+    "algorithm.loss.clip_ratio_c=3",
+    { dualClip: false, forward: false },
+  ],
   "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
   "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
-  "algorithm.rollout_correction.bypass_mode": [
-    "algorithm.rollout_correction.bypass_mode=false",
-    { forward: false },
-  ],
-  "algorithm.rollout_correction.tis_mode": [
-    "algorithm.rollout_correction.tis_mode=token",
-    { forward: false },
-  ],
-  "algorithm.rollout_correction.rollout_rs": [
-    "algorithm.rollout_correction={rollout_rs: token_k1, rollout_rs_threshold: 2}",
+  "algorithm.rollout_correction.type": ["algorithm.rollout_correction=token", { forward: false }],
+  "algorithm.rollout_correction.reject": [
+    "algorithm.rollout_correction={reject: {token_k1: 2}}",
     { forward: false },
   ],
   "algorithm.rollout_correction.rollout_token_veto_threshold": [
@@ -61,8 +57,8 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "async_training.enable": ["async_training.enable=true", { servesWhileTraining: false }],
   "model.lora_rank": ["model.lora_rank=8", { lora: false }],
   "model.lora_targets": ["model={lora_rank: 8, lora_targets: [q_proj]}", { loraTargets: "groups" }],
-  "training.lr_schedule": ["training.lr_schedule=cosine", { optimizer: [] }],
-  "training.warmup_steps": ["training.warmup_steps=3", { optimizer: [] }],
+  "training.lr_schedule.type": ["training.lr_schedule=cosine", { optimizer: [] }],
+  "training.lr_schedule.warmup": ["training.lr_schedule.warmup=3", { optimizer: [] }],
   "training.learning_rate": ["training.learning_rate=0.5", { optimizer: ["beta1"] }],
   "training.beta1": ["training.beta1=0.5", { optimizer: ["learningRate"] }],
   "training.beta2": ["training.beta2=0.5", { optimizer: ["learningRate"] }],
@@ -72,7 +68,7 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
 };
 
 /** Options with values that no capability allows. */
-const refusedEverywhere = ["algorithm.adv_estimator"];
+const refusedEverywhere = ["algorithm.estimator.type"];
 
 const configOf = (...overrides: string[]) =>
   loadConfig({ overrides: ["model.name=builtin:shop-tiny", ...overrides] }).config;
@@ -93,22 +89,22 @@ describe("checkCapabilities", () => {
   it.each(["guards.kl=1", "guards.ratio=2"])(
     "refuses %s with cross_entropy, which has no ratios, unless the trainer computes the loss",
     (guard) => {
-      const config = configOf(guard, "algorithm.loss_fn=cross_entropy");
+      const config = configOf(guard, "algorithm.loss=cross_entropy");
       expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
         `does not support ${guard}`,
       );
       const mixed = configOf(
         guard,
-        "algorithm.loss_fn=cross_entropy",
-        "algorithm.loss_fn_map={judge: ppo}",
+        "algorithm.loss=cross_entropy",
+        "algorithm.loss_by_role={judge: ppo}",
       );
       expect(() => checkCapabilities(mixed, { name: "b", capabilities: all })).not.toThrow();
     },
   );
   it("refuses GAE by name: no backend has a model of values", () => {
-    const config = configOf("algorithm.adv_estimator=gae");
+    const config = configOf("algorithm.estimator=gae");
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      'The backend "b" does not support algorithm.adv_estimator="gae". No backend of this version supports it.',
+      'The backend "b" does not support algorithm.estimator.type="gae". No backend of this version supports it.',
     );
   });
   it.each([
@@ -116,14 +112,12 @@ describe("checkCapabilities", () => {
     ["no loss that takes slopes", { losses: ["ppo"] }],
   ] as const)("refuses a loss that a backend with %s does not have", (_, without) => {
     const backend = { name: "b", capabilities: { ...all, ...without } };
-    expect(() =>
-      checkCapabilities(configOf("algorithm.loss_fn=./losses.ts#mine"), backend),
-    ).toThrow(
-      'does not support algorithm.loss_fn="./losses.ts#mine". Backends that support it: local, tinker, fireworks, verl.',
+    expect(() => checkCapabilities(configOf("algorithm.loss=./losses.ts#mine"), backend)).toThrow(
+      'does not support algorithm.loss.type="./losses.ts#mine". Backends that support it: local, tinker, fireworks, verl.',
     );
   });
   it("takes any loss where slopes can be trained on, and one that a backend lists", () => {
-    const config = configOf("algorithm.loss_fn=./losses.ts#mine");
+    const config = configOf("algorithm.loss=./losses.ts#mine");
     expect(() => checkCapabilities(config, { name: "b", capabilities: all })).not.toThrow();
     const losses = ["./losses.ts#mine"] as unknown as BackendCapabilities["losses"];
     const capabilities = { ...all, losses, forward: false };

@@ -7,6 +7,7 @@ import { backendsThat } from "../core/capabilities.ts";
 import { loraGroupOf } from "../core/lora.ts";
 import { UnsupportedOptionError } from "../core/errors.ts";
 import { type ConfigField, configFields } from "../config/fields.ts";
+import { optionValue } from "../config/option-types.ts";
 import { configTree } from "../config/parse.ts";
 import type { BackendNeed } from "../config/schema/option-meta.ts";
 import type { TrainConfig } from "../config/train-config.ts";
@@ -23,7 +24,7 @@ const measures =
     if (isOfRatios && !isBackendLoss(config, capabilities)) {
       return supportsTrainerLoss(capabilities);
     }
-    const hasRatios = config.algorithm.lossFn !== "cross_entropy";
+    const hasRatios = config.algorithm.loss.type !== "cross_entropy";
     return (capabilities.measures ?? []).includes(metric) && (hasRatios || !isOfRatios);
   };
 
@@ -37,10 +38,11 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   // It would give a value for each token.
   valueModel: () => false,
   loss: (capabilities, { algorithm }) =>
-    (capabilities.losses as readonly string[]).includes(algorithm.lossFn) ||
+    (capabilities.losses as readonly string[]).includes(algorithm.loss.type) ||
     supportsTrainerLoss(capabilities),
   lossPerRole: supportsTrainerLoss,
-  aggregation: ({ aggregations }, { algorithm }) => aggregations.includes(algorithm.lossAggMode),
+  aggregation: ({ aggregations }, { algorithm }) =>
+    aggregations.includes(algorithm.aggregation.type),
   dualClip: (capabilities) => capabilities.dualClip === true || supportsTrainerLoss(capabilities),
   klEstimator: ({ klEstimators = [] }, { algorithm }) =>
     klEstimators.includes(algorithm.klEstimator),
@@ -84,7 +86,7 @@ function ruleOf(field: ConfigField): readonly CapabilityRule[] {
   const standard = ofModel?.plain ?? field.default;
   if (backend === undefined) return [];
   const { need, values } = backend;
-  const value = (config: TrainConfig): unknown => valueAt(configTree(config), key);
+  const value = (config: TrainConfig): unknown => optionValue(configTree(config), field);
   const isNeeded = (config: TrainConfig): boolean => {
     if (values === "all") return true;
     const now = value(config);

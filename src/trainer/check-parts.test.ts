@@ -25,7 +25,7 @@ describe("checkParts", () => {
     ["local", { "local.threads": 3 }, "local.threads=3"],
     ["local", { backend: "tinker" }, 'backend="tinker"'],
     ["tinker", { "tinker.context_length": 100 }, "tinker.context_length=100"],
-    ["tinker", { tinker_base_url: "http://a" }, 'tinker_base_url="http://a"'],
+    ["tinker", { "tinker.base_url": "http://a" }, 'tinker.base_url="http://a"'],
     ["verl", { "verl.config": ["trainer.x=1"] }, 'verl.config=["trainer.x=1"]'],
     ["local", { agent: "./agent.ts" }, 'agent="./agent.ts"'],
     ["local", { evaluator: "./e.ts" }, 'evaluator="./e.ts"'],

@@ -4,9 +4,9 @@
  */
 import { ConfigError } from "../core/errors.ts";
 import { configFields } from "../config/fields.ts";
+import { optionValue } from "../config/option-types.ts";
 import { configTree } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import { valueAt } from "../config/tree.ts";
 
 /** What code passes, so that the options of the same purpose have no effect. */
 export interface PassedParts {
@@ -33,12 +33,11 @@ export function checkParts(config: TrainConfig, passed: PassedParts): void {
   ]);
   const tree = configTree(config);
   const ignored: string[] = [];
-  for (const { key, default: standard } of configFields()) {
-    const isOfBackend =
-      backend !== null &&
-      (key === "backend" || key.startsWith(`${backend}.`) || key.startsWith(`${backend}_`));
+  for (const field of configFields()) {
+    const { key, default: standard } = field;
+    const isOfBackend = backend !== null && (key === "backend" || key.startsWith(`${backend}.`));
     if (!isOfBackend && parts.get(key) !== true) continue;
-    const value = valueAt(tree, key);
+    const value = optionValue(tree, field);
     if (key === "backend" && value === backend) continue;
     const written = JSON.stringify(value);
     if (written !== JSON.stringify(standard)) ignored.push(`${key}=${written}`);

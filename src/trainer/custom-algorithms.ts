@@ -8,7 +8,6 @@ import type { LossFunction } from "../algorithms/losses/loss-function.ts";
 import { ConfigError } from "../core/errors.ts";
 import { isTree, type Tree } from "../config/camel-keys.ts";
 import type { ConfigInput } from "../config/load.ts";
-import { namesByRole } from "../config/role-map.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 
 /** Functions that the options name as `path#export`, by these names. */
@@ -30,8 +29,8 @@ export interface NamedFunctions {
 interface Kind {
   readonly what: "estimator" | "loss";
   /** Options of `algorithm`. */
-  readonly option: "advEstimator" | "lossFn";
-  readonly map: "estimatorMap" | "lossFnMap";
+  readonly option: "estimator" | "loss";
+  readonly map: "estimatorByRole" | "lossByRole";
   readonly registry: keyof NamedFunctions;
   readonly shape: string;
   readonly hint: string;
@@ -40,8 +39,8 @@ interface Kind {
 
 const estimators: Kind = {
   what: "estimator",
-  option: "advEstimator",
-  map: "estimatorMap",
+  option: "estimator",
+  map: "estimatorByRole",
   registry: "estimators",
   shape: "a function from rewards to advantages",
   hint: "(groups, options) => groups.map((rewards) => Float64Array.from(rewards, ...))",
@@ -50,8 +49,8 @@ const estimators: Kind = {
 
 const losses: Kind = {
   what: "loss",
-  option: "lossFn",
-  map: "lossFnMap",
+  option: "loss",
+  map: "lossByRole",
   registry: "losses",
   shape: "a function from a token to its loss, or an object with `row`",
   hint: "({ logprob, samplingLogprob, advantage }) => -Math.exp(logprob - samplingLogprob) * advantage",
@@ -71,6 +70,8 @@ function requireFunction({ shape, hint, isOne }: Kind, option: string, given: un
 /** Adds the function to the registry. A name is kept. */
 function nameOf(kind: Kind, path: string, given: unknown, registry: Map<string, unknown>): unknown {
   if (given === undefined || typeof given === "string") return given;
+  // One that has a name, with options.
+  if (isTree(given) && given["row"] === undefined) return given;
   requireFunction(kind, `algorithm.${path}`, given);
   const own = path === kind.option && typeof given === "function" ? given.name : "";
   // Names of options contain one #, and = separates roles from names.
@@ -137,7 +138,7 @@ export function requireFunctions(
 ): void {
   for (const { what, option, map, registry } of [estimators, losses]) {
     const given = functions[registry];
-    const names = [algorithm[option], ...namesByRole(algorithm[map]).values()];
+    const names = [algorithm[option], ...algorithm[map]].map(({ type }) => type);
     const missing = names.find((name) => isCustomName(name) && !given.has(name) && !isKnown(name));
     if (missing === undefined) continue;
     throw new ConfigError({

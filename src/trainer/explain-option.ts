@@ -6,6 +6,7 @@ import { capabilityMatrix } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
 import { capabilityRules } from "./check-capabilities.ts";
 import { type ConfigField, configFields } from "../config/fields.ts";
+import { typeFields } from "../config/option-types.ts";
 import type { Requirement } from "../config/schema/option-meta.ts";
 import { compatKeys } from "../config/compat/compat-keys.ts";
 import { nearestKey } from "../config/checks/issues.ts";
@@ -55,12 +56,11 @@ function waysToMeet(requirement: Requirement): readonly Options[] {
 }
 
 /** Options that must be set too, so that a value takes effect and contradicts nothing: each alternative. */
-function requiredOptionsOf({ requires, setWith }: ConfigField): readonly Options[] {
-  const paired = setWith === undefined ? {} : { [setWith]: otherThan(null, setWith) };
+function requiredOptionsOf({ requires }: ConfigField): readonly Options[] {
   return requires.reduce<readonly Options[]>(
     (sets, requirement) =>
       sets.flatMap((set) => waysToMeet(requirement).map((way) => ({ ...set, ...way }))),
-    [paired],
+    [{}],
   );
 }
 
@@ -103,7 +103,7 @@ export function optionProbes(field: ConfigField): readonly OptionProbe[] {
 
 /** The backend whose options these are; others do not have them. */
 function ownerOf(key: string): string | undefined {
-  return backendNames.find((name) => key.startsWith(`${name}.`) || key.startsWith(`${name}_`));
+  return backendNames.find((name) => key.startsWith(`${name}.`));
 }
 
 /** Whether the backend of this package supports everything that the configuration requests. */
@@ -137,7 +137,8 @@ export interface ExplainedCompatKey {
 
 /** @throws ConfigError when there is no such option; the message suggests the nearest one. */
 export function explainOption(path: string): ExplainedOption | ExplainedCompatKey {
-  const key = plainKey(path);
+  const plain = plainKey(path);
+  const key = typeFields().get(plain)?.key ?? plain;
   const field = configFields().find((other) => other.key === key);
   if (field !== undefined) {
     return {

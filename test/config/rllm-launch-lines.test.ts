@@ -83,7 +83,7 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   "math_tool_agent/train_tinker.sh": started(8, 32, 2048, 10),
   // Its agent runs in a cloud's containers, which this program does not start.
   "migrationbench/train_agentcore_migrationbench_verl.sh":
-    /^rllm\.remote_runtime\.enabled=true is not supported: .* httpAgent of agent-trainer\/agents/u,
+    /^rllm\.remote_runtime\.enabled=true is not supported: .* httpAgent of agent-trainer/u,
   "solver_judge_flow/train_tinker.sh": started(4, 32, 1024, 10),
   "workflow/geo3k/train_fireworks.sh": {
     ...started(8, 16, 512, 10),
@@ -132,8 +132,9 @@ describe("a command line of rLLM", () => {
       expect([train.temperature, val.temperature]).toEqual(temperature);
     }
     if (verl !== undefined) {
-      const { epsClip, epsClipHigh } = config.algorithm;
-      expect([config.training.learningRate, epsClip, epsClipHigh]).toEqual(verl);
+      const [learningRate, epsClip, epsClipHigh] = verl;
+      expect(config.training.learningRate).toBe(learningRate);
+      expect(config.algorithm.loss).toMatchObject({ type: "ppo", epsClip, epsClipHigh });
     }
     expect(config.fireworks.trainingShape).toBe(shape ?? null);
     // One notice: its web page of runs.
@@ -150,8 +151,8 @@ describe("a command line of rLLM", () => {
     expect(config.algorithm).toMatchObject({
       klBeta: 0.001,
       klEstimator: "k3",
-      lossAggMode: "seq-mean-token-sum",
-      rolloutCorrection: { bypassMode: false, tisMode: "token", tisCap: 2 },
+      aggregation: { type: "seq-mean-token-sum" },
+      rolloutCorrection: { type: "token", cap: 2 },
     });
     expect(config.rollout.val).toMatchObject({ temperature: 0.7, topP: 0.8, topK: 20 });
     expect(config.tracking.trackers).toEqual(["wandb"]);
@@ -221,7 +222,7 @@ describe("infrastructure of the other trainer", () => {
 describe("values that would change the run", () => {
   it.each([
     ["verl", "trainer.critic_warmup=10", "no value model is trained"],
-    ["verl", "algorithm.adv_estimator=gae", 'does not support algorithm.adv_estimator="gae"'],
+    ["verl", "algorithm.adv_estimator=gae", 'does not support algorithm.estimator.type="gae"'],
     ["verl", `${actor}.policy_loss.loss_mode=kl_cov`, "given as actor_rollout_ref.actor.policy"],
     ["verl", `${rollout}.mode=sync`, "servers answer any number of agents"],
     ["verl", "reward_model.enable=True", "call a reward model from an evaluator"],
@@ -272,7 +273,7 @@ describe("values whose meaning depends on others", () => {
 
   it("clip_ratio_low wins over clip_ratio, and an option's own name over one that sets several", () => {
     const clip = options(`${actor}.clip_ratio_low=0.1`, `${actor}.clip_ratio=0.3`);
-    expect(clip.algorithm.epsClip).toBe(0.1);
+    expect(clip.algorithm.loss).toMatchObject({ epsClip: 0.1 });
     const tokens = options("rllm.rollout.train.max_tokens=64", "data.max_response_length=128");
     expect([tokens.rollout.train.maxTokens, tokens.rollout.val.maxTokens]).toEqual([64, 128]);
   });

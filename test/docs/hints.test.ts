@@ -19,10 +19,10 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rollout.train.max_tokens",
     "algorithm.kl_beta",
     "algorithm.entropy_coef",
-    "algorithm.rollout_correction.tis_mode",
+    "algorithm.rollout_correction.type",
     "async_training.staleness_threshold",
   ],
-  "launch/finetune/example-training.ts": ["fine_tuning.val_fraction"],
+  "launch/finetune/check-fine-tuning.ts": ["fine_tuning.val_fraction"],
   "launch/finetune/examples/episode-examples.ts": [
     "fine_tuning.from_run",
     "fine_tuning.min_reward",
@@ -32,11 +32,9 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.logprob_temperature",
   ],
   "trainer/check-scoring.ts": ["rollout.n"],
-  "runs/batches.ts": ["data.curriculum", "data.difficulty_key"],
+  "runs/batches.ts": ["data.curriculum.difficulty_key"],
   "config/checks/combinations.ts": [
-    "algorithm.rollout_correction.tis_mode",
-    "algorithm.rollout_correction.rollout_rs",
-    "algorithm.rollout_correction.rollout_rs_threshold",
+    "algorithm.rollout_correction.reject",
     "stepwise_advantage.enable",
     "stepwise_advantage.mode",
     "stepwise_advantage.normalize_by_steps",
@@ -49,18 +47,22 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   ],
   "config/checks/start-warnings.ts": [
     "rollout.n",
-    "algorithm.adv_estimator",
+    "algorithm.estimator",
     "algorithm.kl_beta",
     "algorithm.kl_estimator",
     "algorithm.use_kl_in_reward",
   ],
   // Warnings of the first start, which a resumed run repeats.
-  "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
+  "trainer/update/warnings.ts": ["algorithm.logprob_temperature"],
   "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
-  "backends/tinker/backend.ts": ["model.name", "algorithm.eps_clip", "algorithm.eps_clip_high"],
-  "backends/datum/datums.ts": ["algorithm.loss_agg_mode", "algorithm.loss_fn"],
+  "backends/tinker/backend.ts": [
+    "model.name",
+    "algorithm.loss.eps_clip",
+    "algorithm.loss.eps_clip_high",
+  ],
+  "backends/datum/datums.ts": ["algorithm.aggregation.type", "algorithm.loss.type"],
 };
 
 /** Options that messages name in words. */

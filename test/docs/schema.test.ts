@@ -33,7 +33,9 @@ it.each([
   "rollout: {n: 4}",
   "defaults: [base]\nrollout: {n: '${data.train_batch_size}'}",
   "rllm: {algorithm: {adv_estimator: grpo}}\ntraining: {group_size: 4}",
-  "algorithm: {adv_estimator: ./mine.ts#fn, estimator_map: {judge: rloo}}",
+  "algorithm: {estimator: ./mine.ts#fn, estimator_by_role: {judge: rloo}}",
+  "algorithm: {loss_fn: dro, rollout_correction: {tis_mode: token, tis_cap: 2}}",
+  "algorithm: {loss: {type: ppo, eps_clip: 0.1}, aggregation: {length: 512}}",
 ])("takes %s", (yaml) => {
   expect(isFine(yaml)).toBe(true);
 });
@@ -42,7 +44,8 @@ it.each([
   "rollout: {n: 0}",
   "rolout: {n: 4}",
   "rollout: {m: 4}",
-  "algorithm: {loss_fn: pposs}",
+  "algorithm: {loss: pposs}",
+  "algorithm: {loss: {type: ppo, beta: 1}}",
   "trainer: {val_before_train: yes please}",
 ])("refuses %s", (yaml) => {
   expect(isFine(yaml)).toBe(false);

@@ -51,23 +51,25 @@ const aggregations = [
 ];
 /** What may be added to any of them. */
 const additions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "Dr. GRPO": { "algorithm.norm_adv_by_std_in_grpo": false },
-  "clip-higher and a dual clip": { "algorithm.eps_clip_high": 0.28, "algorithm.clip_ratio_c": 3 },
+  "Dr. GRPO": { "algorithm.estimator.norm_by_std": false },
+  "clip-higher and a dual clip": {
+    "algorithm.loss.eps_clip_high": 0.28,
+    "algorithm.loss.clip_ratio_c": 3,
+  },
   "KL in the loss": { "algorithm.kl_beta": 0.01, "algorithm.kl_estimator": "k3" },
   "KL in the reward": { "algorithm.use_kl_in_reward": true },
   "an entropy bonus": { "algorithm.entropy_coef": 0.001 },
-  "truncated importance weights": { "algorithm.rollout_correction.tis_mode": "token" },
+  "truncated importance weights": { "algorithm.rollout_correction": "token" },
   "sequence weights, masked and normalised": {
     "algorithm.rollout_correction": {
-      tis_mode: "sequence",
-      tis_cap: "0.5_2",
-      rollout_is_batch_normalize: true,
+      type: "sequence",
+      cap: "0.5_2",
+      batch_normalize: true,
     },
   },
   "rejection and a veto": {
     "algorithm.rollout_correction": {
-      rollout_rs: "token_k1,seq_mean_k3",
-      rollout_rs_threshold: "0.5_2,0.1",
+      reject: { token_k1: "0.5_2", seq_mean_k3: 0.1 },
       rollout_token_veto_threshold: 1e-4,
     },
   },
@@ -77,8 +79,8 @@ const additions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   "a schedule with warm-up": {
     "training.lr_schedule": "cosine",
-    "training.warmup_steps_ratio": 0.25,
-    "training.min_lr_ratio": 0.1,
+    "training.lr_schedule.warmup": 0.25,
+    "training.lr_schedule.min_ratio": 0.1,
   },
 };
 
@@ -157,8 +159,8 @@ const lossesWith = (estimator: string): readonly string[] =>
 describe.each(estimators)("%s", (estimator) => {
   it.each(lossesWith(estimator))("raises the reward with %s", async (loss) => {
     const { after } = await train({
-      "algorithm.adv_estimator": estimator,
-      "algorithm.loss_fn": loss,
+      "algorithm.estimator": estimator,
+      "algorithm.loss": loss,
     });
     expect(after).toBeGreaterThan(learnt());
   });
@@ -166,7 +168,7 @@ describe.each(estimators)("%s", (estimator) => {
 
 describe("grpo and ppo", () => {
   it.each(aggregations)("raise the reward with %s", async (aggregation) => {
-    const { after } = await train({ "algorithm.loss_agg_mode": aggregation });
+    const { after } = await train({ "algorithm.aggregation": aggregation });
     expect(after).toBeGreaterThan(learnt());
   });
   it.each(Object.entries(additions))("raise it with %s", async (_, set) => {
@@ -180,7 +182,7 @@ describe("losses that no backend has", () => {
   const right: Evaluator = (_, episode) => isRight(episode);
   it("raise the reward as a formula of the user", async () => {
     const { after, steps } = await train({}, right, {
-      lossFn: ({ logprob, samplingLogprob, advantage }) =>
+      loss: ({ logprob, samplingLogprob, advantage }) =>
         -Math.exp(logprob - samplingLogprob) * advantage + 0.05 * (logprob - samplingLogprob) ** 2,
     });
     expect(after).toBeGreaterThan(learnt());
@@ -188,7 +190,7 @@ describe("losses that no backend has", () => {
     expect(steps[0]?.["train/logprob_abs_diff_mean"]).toBeGreaterThan(1e-3);
   });
   it("raise it where a role has its own", async () => {
-    const { after, steps } = await train({ "algorithm.loss_fn_map": { agent: "gspo" } });
+    const { after, steps } = await train({ "algorithm.loss_by_role": { agent: "gspo" } });
     expect(after).toBeGreaterThan(learnt());
     // Ratios of rows are clipped all at once.
     expect(steps[0]?.["train/clip_fraction"]).toBeGreaterThan(0);
@@ -198,7 +200,7 @@ describe("losses that no backend has", () => {
 describe("a policy that cannot learn does not", () => {
   it.each(["grpo", "reinforce", "rloo"])("%s with a learning rate of 0", async (estimator) => {
     const { after } = await train({
-      "algorithm.adv_estimator": estimator,
+      "algorithm.estimator": estimator,
       "training.learning_rate": 0,
     });
     expect(after).toBe(before);
@@ -207,7 +209,7 @@ describe("a policy that cannot learn does not", () => {
     // A function of the rollout alone, whatever the answer was.
     const dice = ({ id }: Episode): number =>
       createHash("sha256").update(id).digest().readUInt32LE() / 2 ** 32;
-    const { after } = await train({ "algorithm.adv_estimator": estimator }, (_, episode) =>
+    const { after } = await train({ "algorithm.estimator": estimator }, (_, episode) =>
       dice(episode),
     );
     expect(after).toBeLessThan(learnt());

@@ -121,5 +121,5 @@ it("--dry-run shows every option and where it came from, and runs nothing", asyn
   expect(code).toBe(0);
   expect(stdout).toMatch(/n: 3 +# override/);
   expect(stdout).toMatch(/train_batch_size: 4 +# file/);
-  expect(stdout).toMatch(/adv_estimator: grpo +# default/);
+  expect(stdout).toMatch(/estimator:\n +type: grpo +# default/);
 });

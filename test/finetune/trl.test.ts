@@ -25,7 +25,7 @@ async function steps(loss: "sft" | "dpo", train: readonly object[]): Promise<rea
     backend,
     config: {
       model: { name: "builtin:shop-tiny" },
-      fineTuning: { loss, beta: dpoBeta },
+      fineTuning: { loss: loss === "dpo" ? { type: loss, beta: dpoBeta } : loss },
       data: { trainBatchSize: examples },
       training: optim,
       trainer: { totalBatches, outputDir: mkdtempSync(join(tmpdir(), "trl-")) },

@@ -107,8 +107,8 @@ describe("an update", () => {
       const { config } = loadConfig({
         overrides: {
           "model.name": "m",
-          "algorithm.loss_fn": name,
-          "algorithm.loss_agg_mode": mode,
+          "algorithm.loss": name,
+          "algorithm.aggregation": mode,
         },
       });
       const { spec, byRole } = planLoss(config, run.capabilities, new Map());
@@ -410,7 +410,7 @@ describe("a run", () => {
     "data.train_batch_size": 4,
     "rollout.n": 8,
     "rollout.train.max_tokens": 4,
-    "algorithm.loss_agg_mode": "token-sum",
+    "algorithm.aggregation": "token-sum",
     "training.learning_rate": 0.1,
     "trainer.total_batches": 8,
     "trainer.seed": 3,
@@ -432,7 +432,7 @@ describe("a run", () => {
       trainDataset: coinTasks,
       config: {
         ...config(outputDir),
-        "algorithm.loss_fn": loss,
+        "algorithm.loss": loss,
         ...(loss === "gspo" ? { "algorithm.kl_beta": 0.001 } : {}),
       },
     });

@@ -80,7 +80,7 @@ describe("a run", () => {
         "data.train_batch_size": 4,
         "rollout.n": 8,
         "rollout.train.max_tokens": 4,
-        "algorithm.loss_agg_mode": "token-sum",
+        "algorithm.aggregation": "token-sum",
         "training.learning_rate": 0.1,
         "trainer.total_batches": 6,
         "trainer.seed": 3,

@@ -211,6 +211,6 @@ it("refuses stable_reinforce where a target's origin is missing, or an advantage
 it("stable_reinforce is no loss that a run or a probe of a service can name, since servers differ in it", () => {
   expect(lossNames).not.toContain("stable_reinforce");
   expect(capabilityMatrix.tinker.losses).not.toContain("stable_reinforce");
-  const refused = { "algorithm.loss_fn": "stable_reinforce", "model.name": "m", backend: "tinker" };
+  const refused = { "algorithm.loss": "stable_reinforce", "model.name": "m", backend: "tinker" };
   expect(() => loadConfig({ overrides: refused })).toThrow(/stable_reinforce/u);
 });

@@ -257,7 +257,7 @@ it("leaves dro and cross_entropy to the trainer where a server would compute oth
   expect(backend.capabilities.losses).not.toContain("dro");
   expect(backend.capabilities.losses).toContain("cross_entropy");
   const config = loadConfig({
-    overrides: ["model.name=m", "model.lora_rank=4", "algorithm.loss_fn=dro"],
+    overrides: ["model.name=m", "model.lora_rank=4", "algorithm.loss=dro"],
   }).config;
   const { spec, byRole } = planLoss(config, backend.capabilities, new Map());
   expect(spec).toMatchObject(dro);

@@ -18,9 +18,9 @@ const everything = {
   "algorithm.use_kl_in_reward": true,
   "algorithm.kl_penalty": "k2",
   "algorithm.kl_ctrl.kl_coef": 0.1,
-  "algorithm.rollout_correction.tis_mode": "token",
+  "algorithm.rollout_correction.type": "token",
   // Another loss than the backend's for the only role: the trainer computes it.
-  "algorithm.loss_fn_map": { agent: "cispo" },
+  "algorithm.loss_by_role": { agent: "cispo" },
 };
 
 async function run(set: Readonly<Record<string, unknown>>) {
@@ -69,8 +69,7 @@ describe("forward passes of a step", () => {
 
   it("are repeated for rows of which rejection dropped tokens", async () => {
     const { passes } = await run({
-      "algorithm.rollout_correction.rollout_rs": "token_k1",
-      "algorithm.rollout_correction.rollout_rs_threshold": "1.2",
+      "algorithm.rollout_correction.reject": ["token_k1=1.2"],
       "trainer.total_batches": 1,
     });
     expect(passes).toEqual(["current 8", "reference 8", "current 4", "update 4"]);
@@ -80,7 +79,7 @@ describe("forward passes of a step", () => {
 it("what record.token_rows looks at leaves the passes of updates as they are", async () => {
   const own = {
     "algorithm.use_kl_in_reward": false,
-    "algorithm.rollout_correction.tis_mode": null,
+    "algorithm.rollout_correction.type": "none",
     "trainer.total_batches": 2,
   };
   const bare = await run(own);
@@ -107,7 +106,7 @@ it(
           "model.name": "builtin:shop-tiny",
           // Prompts and responses of several lengths, and a loss that the trainer computes.
           "rollout.train": { max_tokens: 24 },
-          "algorithm.loss_fn_map": { agent: "cispo" },
+          "algorithm.loss_by_role": { agent: "cispo" },
           "data.train_batch_size": 2,
           "rollout.n": 4,
           "record.token_rows": tokenRows,

@@ -44,7 +44,7 @@ describe("numbers that are not finite", () => {
   });
 
   it("end the run when too many follow each other, counted across a resume", async () => {
-    const set = { "guards.on_non_finite": "skip", "guards.max_skipped_updates": 2 };
+    const set = { "guards.on_non_finite": { type: "skip", max_updates: 2 } };
     const all = failingAt(1, 2, 3);
     const { trainer, runDir } = trainerOf(all, set);
     await expect(trainer.train()).rejects.toMatchObject({ code: "NUMERICS" });

@@ -103,7 +103,7 @@ describe("rejection sampling", () => {
     const backend = coinBackend();
     const { trainer } = coinTrainer({
       backend,
-      set: { "rollout.n": 1, "algorithm.adv_estimator": "reinforce", "data.train_batch_size": 5 },
+      set: { "rollout.n": 1, "algorithm.estimator": "reinforce", "data.train_batch_size": 5 },
     });
     await trainer.train();
     expect(backend.updates.map(({ rows }) => rows.length)).toEqual([5, 5, 5, 5]);

@@ -502,7 +502,9 @@ describe("another order of the tasks", () => {
     };
     await train(upTo(1, "none"));
     await expect(train(upTo(4, "easy_first"))).rejects.toMatchObject({
-      message: expect.stringContaining('data.curriculum was "none" and is "easy_first"') as string,
+      message: expect.stringContaining(
+        'data.curriculum.type was "none" and is "easy_first"',
+      ) as string,
       hint: expect.stringContaining("--allow-changes") as string,
     });
     await train(upTo(4, "easy_first"), { allowChanges: true });
@@ -541,7 +543,7 @@ describe("another order of the tasks", () => {
       ).trainer.train();
     const kept = "metadata.difficulty, ";
     await expect(again(() => ({ difficulty: 1 }))).rejects.toThrow(`${kept}are others now`);
-    const byOther = { "data.difficulty_key": "other" };
+    const byOther = { "data.curriculum.difficulty_key": "other" };
     await expect(again(() => ({ other: 1 }), byOther)).rejects.toThrow(`${kept}are no longer`);
     const both = (id: string) => ({ difficulty: hard[id], other: 1 });
     expect(await again(both, byOther)).toMatchObject({ status: "completed", steps: 2 });

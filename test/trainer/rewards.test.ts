@@ -391,7 +391,9 @@ describe("endings of flows", () => {
         const result = await trainer.train();
         return { ...result, updates: backend.updates.length };
       };
-      const masked = await run({ "compact_filtering.enable": true });
+      const masked = await run({
+        "algorithm.excluded_reasons": ["max_response_length_exceeded"],
+      });
       expect(masked).toMatchObject({ updates: 0, status: "untrained" });
       expect(masked.metrics).toMatchObject({
         "rollout/termination_fraction/max_response_length_exceeded": 1,
@@ -403,13 +405,15 @@ describe("endings of flows", () => {
     },
   );
 
-  it("mask_max_turns_exceeded works by TerminationEvent, and a notice says so", async () => {
+  it("excluding max_turns_exceeded works by TerminationEvent, and a notice says so", async () => {
     const { trainer, events } = coinTrainer({
-      set: { "compact_filtering.enable": true, "trainer.total_batches": 1 },
+      set: { "algorithm.excluded_reasons": ["max_turns_exceeded"], "trainer.total_batches": 1 },
     });
     await trainer.train();
     expect(warnings(events)).toContainEqual(
-      expect.stringContaining("mask_max_turns_exceeded has no limit on turns to work with"),
+      expect.stringContaining(
+        "max_turns_exceeded in algorithm.excluded_reasons has no limit on turns to work with",
+      ),
     );
   });
 });
@@ -468,7 +472,7 @@ describe("a run that learns nothing", () => {
       evaluator: () => true,
       set: {
         "algorithm.filter_uniform_groups": false,
-        algorithm: { lossFn: ({ logprob }: { logprob: number }) => 0.1 * logprob ** 2 },
+        algorithm: { loss: ({ logprob }: { logprob: number }) => 0.1 * logprob ** 2 },
         "trainer.total_batches": 2,
       },
       onEvent: (event) => progress.onEvent(event),

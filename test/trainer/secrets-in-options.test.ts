@@ -9,7 +9,7 @@ const secret = "hunter2-and-3";
 const set = {
   "gateway.public_url": null,
   "tracking.mlflow.url": `https://me:${secret}@mlflow.example`,
-  tinker_base_url: `https://me:${secret}@tinker.example`,
+  "tinker.base_url": `https://me:${secret}@tinker.example`,
   "trainer.save_freq": 1,
 };
 

@@ -66,7 +66,7 @@ describe("a run at temperature 0.7 on the local backend", () => {
   });
 
   it("agrees with the trainer's own log-probabilities where rollouts are corrected", async () => {
-    const { metrics } = await run({ "algorithm.rollout_correction.tis_mode": "token" });
+    const { metrics } = await run({ "algorithm.rollout_correction": "token" });
     for (const line of metrics) expect(line["off_policy/kl_k3"]).toBeLessThan(1e-8);
   });
 

@@ -110,7 +110,7 @@ it("keeps the episodes of the same tasks, and those that failed, where record.ep
 it("shares its pass with rollout correction, and has its weights", async () => {
   const { runDir, passes } = await run({
     "record.token_rows": -1,
-    "algorithm.rollout_correction.tis_mode": "token",
+    "algorithm.rollout_correction": "token",
     "trainer.total_batches": 1,
   });
   expect(passes).toEqual(["current 8"]);

@@ -129,7 +129,7 @@ describe("a whole run", () => {
       backend,
       set: {
         "training.lr_schedule": "linear",
-        "training.warmup_steps": 2,
+        "training.lr_schedule.warmup": 2,
         "algorithm.filter_uniform_groups": false,
       },
     });

@@ -105,8 +105,8 @@ describe("calls that are not trained on", () => {
   });
 
   it("because rollout correction rejected every token of their rows", async () => {
-    const name = "algorithm.rollout_correction.rollout_rs";
-    const rule = { [name]: "seq_sum_k3", [`${name}_threshold`]: "1e-9" };
+    const name = "algorithm.rollout_correction.reject";
+    const rule = { [name]: ["seq_sum_k3=1e-9"] };
     // It scores every response at one half, and the sampler gave it another probability.
     const { unused, events } = await run(
       oneCall,

@@ -94,7 +94,11 @@ describe("options that verl has, too", () => {
   });
 
   it("need an address and a token to attach", () => {
-    const overrides = ["model.name=m", "verl.launcher=attach", "verl.url=http://head:9000"];
+    const overrides = [
+      "model.name=m",
+      "verl.launcher=attach",
+      "verl.launcher.url=http://head:9000",
+    ];
     const { config } = loadConfig({ overrides });
     expect(() => verlOptionsOf(config, {})).toThrow(/requires AGENT_TRAINER_BRIDGE_TOKEN/);
     const { attach } = verlOptionsOf(config, { AGENT_TRAINER_BRIDGE_TOKEN: "secret" });

@@ -163,7 +163,7 @@ describe.skipIf(!hasPython)("training through the bridge", () => {
       engineOptions: { update_seconds: 0.2 },
       set: {
         "async_training.enable": true,
-        "algorithm.rollout_correction.tis_mode": "token",
+        "algorithm.rollout_correction": "token",
         "algorithm.kl_beta": 0.01,
       },
     });

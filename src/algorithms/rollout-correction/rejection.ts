@@ -48,18 +48,14 @@ function parseRule(name: string, threshold: string): RejectionRule | string {
 }
 
 /**
- * Parses lists as verl writes them: `"token_k1,seq_mean_k3"` with `"0.5_2,0.5"`.
+ * Parses rules as options hold them: `["token_k1=0.5_2", "seq_mean_k3=0.5"]`.
  * @returns what is wrong, when something is.
  */
-export function parseRejection(
-  names: string,
-  thresholds: string,
-): readonly RejectionRule[] | string {
-  const listed = names.split(",").map((name) => name.trim());
-  const bounds = thresholds.split(",").map((bound) => bound.trim());
-  if (listed.length !== bounds.length)
-    return `there are ${listed.length} rejections, but ${bounds.length} thresholds`;
-  const rules = listed.map((name, i) => parseRule(name, bounds[i] as string));
+export function parseRejection(listed: readonly string[]): readonly RejectionRule[] | string {
+  const rules = listed.map((rule) => {
+    const [name = "", threshold = ""] = rule.split("=");
+    return parseRule(name.trim(), threshold.trim());
+  });
   const problem = rules.find((rule) => typeof rule === "string");
   return problem ?? (rules as RejectionRule[]);
 }

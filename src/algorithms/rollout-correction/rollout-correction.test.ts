@@ -176,7 +176,8 @@ describe("importance weights", () => {
 });
 
 const rules = (names: string, thresholds: string): readonly RejectionRule[] => {
-  const parsed = parseRejection(names, thresholds);
+  const bounds = thresholds.split(",");
+  const parsed = parseRejection(names.split(",").map((name, i) => `${name}=${bounds[i]}`));
   if (typeof parsed === "string") throw new Error(parsed);
   return parsed;
 };
@@ -333,12 +334,12 @@ describe("rejection", () => {
   });
 
   it("has a rule for every name, and says what is wrong with others", () => {
-    for (const name of rejectionNames) expect(parseRejection(name, "2"), name).toHaveLength(1);
-    expect(parseRejection("token_k4", "2")).toContain('no rejection "token_k4"');
-    expect(parseRejection("seq_max_k1", "2")).toContain("no rejection");
-    expect(parseRejection("token_k1,token_k2", "2")).toContain("2 rejections, but 1 thresholds");
-    expect(parseRejection("token_k2", "0.1_2")).toContain("a number above 0");
-    expect(parseRejection("token_k1", "0.5")).toContain("above 1 or low_high");
+    for (const name of rejectionNames) expect(parseRejection([`${name}=2`]), name).toHaveLength(1);
+    expect(parseRejection(["token_k4=2"])).toContain('no rejection "token_k4"');
+    expect(parseRejection(["seq_max_k1=2"])).toContain("no rejection");
+    expect(parseRejection(["token_k1=2", "token_k2"])).toContain("a number above 0");
+    expect(parseRejection(["token_k2=0.1_2"])).toContain("a number above 0");
+    expect(parseRejection(["token_k1=0.5"])).toContain("above 1 or low_high");
   });
 
   it("has nothing to say of rows without trained tokens", () => {

@@ -49,7 +49,7 @@ function checkWeights(
   if (reduction === "sum" || (aggregation === "seq-mean-token-mean" && isPlain)) return;
   throw new TinkerError({
     message: `This server divides cross_entropy by the weights of each sequence, so it cannot do ${aggregation}.`,
-    hint: "Set algorithm.loss_agg_mode=seq-mean-token-mean, without weights, or use another server.",
+    hint: "Set algorithm.aggregation=seq-mean-token-mean, without weights, or use another server.",
     fields: { aggregation, reduction },
   });
 }
@@ -79,7 +79,7 @@ function toDatum(
     if (!weighsPolicyLosses)
       throw new TinkerError({
         message: "This server's dro has no weights, so it would pull prompts towards 0, too.",
-        hint: "Choose another algorithm.loss_fn, or another server.",
+        hint: "Choose another algorithm.loss, or another server.",
       });
     return {
       tokens: input,

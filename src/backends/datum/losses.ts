@@ -18,9 +18,9 @@ export function datumLoss(backend: "tinker" | "fireworks", loss: LossSpec): Datu
   ): UnsupportedOptionError =>
     new UnsupportedOptionError(option, value, backend, backendsThat(supported));
   if (!capabilityMatrix[backend].losses.includes(name))
-    throw refused("algorithm.loss_fn", name, ({ losses }) => losses.includes(name));
+    throw refused("algorithm.loss", name, ({ losses }) => losses.includes(name));
   if (dualClip !== null)
-    throw refused("algorithm.clip_ratio_c", dualClip, (row) => row.dualClip === true);
+    throw refused("algorithm.loss.clip_ratio_c", dualClip, (row) => row.dualClip === true);
   if (entropyCoef !== 0)
     throw refused("algorithm.entropy_coef", entropyCoef, (row) => row.entropyBonus === true);
   return { name, config: configOf(loss) };

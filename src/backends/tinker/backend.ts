@@ -152,7 +152,7 @@ export class TinkerBackend extends DatumBackend<TinkerRun> {
     if (found !== null)
       throw new TinkerError({
         message: `This server's ${name} limits ratios to ${found}, though ${bounds.high} was requested.`,
-        hint: "Set algorithm.eps_clip and algorithm.eps_clip_high to what it does, or use another loss.",
+        hint: "Set algorithm.loss.eps_clip and algorithm.loss.eps_clip_high to what it does, or use another loss.",
         fields: { found, ...bounds },
       });
     this.#checkedClips.add(key);

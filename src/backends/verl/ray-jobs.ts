@@ -103,7 +103,7 @@ function jobError(dashboard: string, fault: HttpFault, { method = "GET", path }:
     return new VerlError({
       reason: "job",
       message: `Ray's dashboard at ${dashboard} ${isAway ? "does not respond" : message}.`,
-      hint: "Set verl.url to the dashboard's address (port 8265 of the head), or forward the port here.",
+      hint: "Set verl.launcher.url to the dashboard's address (port 8265 of the head), or forward the port here.",
       cause: fault,
       fields: { dashboard },
     });

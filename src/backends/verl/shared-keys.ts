@@ -133,7 +133,7 @@ const replaced: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/^data\.(?:train_files|val_files|shuffle|seed)/u, "the options under data and dataset"],
   [
     /^actor_rollout_ref\.actor\.(?:policy_loss|loss_agg_mode|loss_scale_factor|clip_ratio|tau_|entropy_coeff|use_kl_loss|kl_loss)/u,
-    "algorithm.loss_fn, loss_agg_mode, loss_scale_factor, eps_clip, dro_beta, sapo_tau_pos, sapo_tau_neg, kl_beta and entropy_coef",
+    "algorithm.loss, aggregation, kl_beta and entropy_coef",
   ],
   [/^actor_rollout_ref\.model\.path$/u, "model.name"],
   [/^actor_rollout_ref\.model\.target_modules$/u, "model.lora_targets"],

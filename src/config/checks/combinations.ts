@@ -1,12 +1,12 @@
 /** Checks combinations of options, each of which is valid on its own. */
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
 import { ConfigError } from "../../core/errors.ts";
-import type { RolloutCorrectionOptions, TrainConfig } from "../train-config.ts";
+import type { TrainConfig } from "../train-config.ts";
 
 /** Problems, as sentences. */
 export function combinationProblems(config: TrainConfig): string[] {
   return [
-    ...correctionProblems(config.algorithm.rolloutCorrection),
+    ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
     ...loopProblems(config),
     ...sizeProblems(config),
@@ -30,33 +30,17 @@ function sizeProblems({ data, rollout, asyncTraining, rejectionSample }: TrainCo
   ];
 }
 
+function rejectionRuleProblems({ algorithm }: TrainConfig): string[] {
+  const rules = parseRejection(algorithm.rolloutCorrection.reject);
+  return typeof rules === "string" ? [`algorithm.rollout_correction.reject: ${rules}.`] : [];
+}
+
 function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
   const { enable, mode, normalizeBySteps } = stepwiseAdvantage;
   if (!enable || mode === "per_step" || normalizeBySteps) return [];
   return [
     "stepwise_advantage.enable=true has no effect with stepwise_advantage.mode=broadcast, unless stepwise_advantage.normalize_by_steps=true: all steps get the advantage of their trajectory in any case. Set stepwise_advantage.mode=per_step, or stepwise_advantage.enable=false.",
   ];
-}
-
-function correctionProblems(correction: RolloutCorrectionOptions): string[] {
-  const { bypassMode, tisMode, rolloutRs, rolloutRsThreshold } = correction;
-  const problems: string[] = [];
-  if (bypassMode === true && tisMode !== null) {
-    problems.push(
-      `algorithm.rollout_correction.tis_mode=${tisMode} with bypass_mode=true would count the same ratio twice: in bypass mode the loss already contains it. Set only one of them.`,
-    );
-  }
-  if (rolloutRs !== null && rolloutRsThreshold === null) {
-    problems.push(
-      "algorithm.rollout_correction.rollout_rs needs algorithm.rollout_correction.rollout_rs_threshold: set both, or neither.",
-    );
-  }
-  if (rolloutRs !== null && rolloutRsThreshold !== null) {
-    const parsed = parseRejection(rolloutRs, rolloutRsThreshold);
-    if (typeof parsed === "string")
-      problems.push(`algorithm.rollout_correction.rollout_rs: ${parsed}.`);
-  }
-  return problems;
 }
 
 /** @throws ConfigError that names every problem. */

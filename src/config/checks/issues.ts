@@ -5,6 +5,7 @@ import { defined } from "../../util/defined.ts";
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
 import { shortKeys } from "../compat/keys/rllm-keys.ts";
 import type { ConfigField } from "../fields.ts";
+import { notOfType, typeFields } from "../option-types.ts";
 import { retiredOptions } from "../retired-options.ts";
 import type { SchemaIssue } from "../schema.ts";
 
@@ -31,7 +32,7 @@ const initials = (name: string): string => name.replaceAll(/([a-z])[a-z0-9]*_?/g
 /** The known key that an unknown one was probably intended to be; a short name leads to its option. */
 export function nearestKey(key: string, known: readonly string[]): string | undefined {
   const short = new Map(shortKeys.map(({ from, to }) => [from, String(to)]));
-  const nearest = nearestOf(key, [...known, ...short.keys()]);
+  const nearest = nearestOf(key, [...known, ...typeFields().keys(), ...short.keys()]);
   return nearest === undefined ? undefined : (short.get(nearest) ?? nearest);
 }
 
@@ -52,13 +53,28 @@ function nearestOf(key: string, known: readonly string[]): string | undefined {
   return known.find((other) => leafName(other) === near) ?? nearestName(name, known);
 }
 
+/** The type that an option has by default. */
+const typeOf = (option: string, fields: readonly ConfigField[]): unknown =>
+  fields.find(({ key }) => key === `${option}.type`)?.default;
+
 /** An unknown map is reported by its leaves, so that each can be given its nearest name. */
 function unknownLeaves(key: string, value: unknown): { key: string; value: unknown }[] {
   if (!isTree(value) || Object.keys(value).length === 0) return [{ key, value }];
   return Object.entries(value).flatMap(([name, child]) => unknownLeaves(`${key}.${name}`, child));
 }
 
-function unknownKey(key: string, value: unknown, fields: readonly ConfigField[]): ConfigIssue {
+function unknownKey(
+  key: string,
+  value: unknown,
+  { tree }: Given,
+  fields: readonly ConfigField[],
+): ConfigIssue {
+  const ofOtherType = fields.find((field) => field.key === key);
+  if (ofOtherType?.variant !== undefined) {
+    const { of } = ofOtherType.variant;
+    const type = lookUp(tree, `${of}.type`.split(".")) ?? typeOf(of, fields);
+    return { key, value, message: `${notOfType(ofOtherType, type)}.` };
+  }
   const retired = retiredOptions.get(toSnake(key));
   if (retired !== undefined)
     return { key, value, message: `There is no option ${key} any longer. ${retired}` };
@@ -171,7 +187,7 @@ export function describeIssues(
       for (const name of issue.keys ?? []) {
         const start = path === "" ? name : `${path}.${name}`;
         for (const leaf of unknownLeaves(start, lookUp(given.tree, [...issue.path, name]))) {
-          issues.set(leaf.key, unknownKey(leaf.key, leaf.value, fields));
+          issues.set(leaf.key, unknownKey(leaf.key, leaf.value, given, fields));
         }
       }
     } else {

@@ -15,13 +15,15 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `The training data has ${tasks} tasks, fewer than data.train_batch_size=${trainBatchSize}; ${uses}.`,
     );
   }
-  if (config.rollout.n === 1 && groupRelative.has(config.algorithm.advEstimator as EstimatorName)) {
+  if (
+    config.rollout.n === 1 &&
+    groupRelative.has(config.algorithm.estimator.type as EstimatorName)
+  ) {
     warnings.push(
-      `rollout.n=1 with algorithm.adv_estimator=${config.algorithm.advEstimator}: a group of one has no other rollout to compare with, so only roles that occur several times in a rollout are trained.`,
+      `rollout.n=1 with algorithm.estimator=${config.algorithm.estimator.type}: a group of one has no other rollout to compare with, so only roles that occur several times in a rollout are trained.`,
     );
   }
-  const { warmupSteps, warmupStepsRatio } = config.training;
-  const warmup = warmupOf(warmupSteps, warmupStepsRatio, totalSteps);
+  const warmup = warmupOf(config.training.lrSchedule.warmup, totalSteps);
   if (warmup >= totalSteps) {
     warnings.push(
       `The learning-rate warm-up of ${warmup} steps covers all ${totalSteps} steps of the run, so training.lr_schedule has no effect.`,

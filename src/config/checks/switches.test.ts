@@ -37,27 +37,26 @@ function setting(requirement: Requirement, isOn: boolean): Record<string, unknow
   return { [option]: isOn ? requirement.is[0] : otherThan(option, requirement.is) };
 }
 
-const threshold = "algorithm.rollout_correction.rollout_rs_threshold";
-
 function configOf(field: ConfigField, isOn: boolean, value: unknown = changed(field)) {
   const settings = field.requires.map((one) => setting(one, isOn));
   const set = Object.assign({}, ...settings) as Record<string, unknown>;
   const backend = field.key.startsWith("verl.") ? { backend: "verl" } : {};
-  // The one pair that is refused if half of it is missing.
-  const pair = set["algorithm.rollout_correction.rollout_rs"] ? { [threshold]: "2" } : {};
   return loadConfig({
-    overrides: { "model.name": "m", ...backend, ...pair, ...set, [field.key]: value },
+    overrides: { "model.name": "m", ...backend, ...set, [field.key]: value },
   }).config;
 }
 
-const dependent = configFields().filter(({ requires }) => requires.length > 0);
+/** What the type of an option has is refused where another one was chosen; see `schema/variants.test.ts`. */
+const dependent = configFields().filter(
+  ({ requires, variant }) => requires.length > 0 && variant === undefined,
+);
 
 describe("an option whose switch is off", () => {
   it("is declared by every option of a section that has one", () => {
     const sections = [...fields.keys()].flatMap((key) =>
       key.endsWith(".enable") ? [key.slice(0, -"enable".length)] : [],
     );
-    expect(sections).toHaveLength(5);
+    expect(sections).toHaveLength(4);
     for (const section of [...sections, "replay."]) {
       const mine = section === "replay." ? "replay.tasks" : `${section}enable`;
       const others = [...fields.values()].filter(
@@ -66,7 +65,7 @@ describe("an option whose switch is off", () => {
       for (const { key, requires } of others)
         expect(JSON.stringify(requires), key).toContain(`"option":"${mine}"`);
     }
-    expect(dependent.length).toBeGreaterThanOrEqual(53);
+    expect(dependent.length).toBeGreaterThanOrEqual(70);
   });
 
   it.each(dependent.map((field) => [field.key, field] as const))(
@@ -95,30 +94,18 @@ describe("an option whose switch is off", () => {
       ],
     });
     expect(warnings).toEqual([
-      "algorithm.eps_clip=0.1 has no effect: it needs algorithm.loss_fn=ppo or cispo or gspo or gmpo.",
+      "algorithm.eps_clip=0.1 has no effect: algorithm.loss.eps_clip belongs to ppo, cispo, gspo and gmpo, and algorithm.loss is dro.",
       "replay.max_age=8 has no effect: it needs replay.tasks above 0.",
     ]);
     // Also where a configuration is taken apart and put together again.
     const again = resolveConfig({ ...config, replay: { ...config.replay, tasks: 1 } });
-    expect(warningsOf(again)).toHaveLength(1);
-  });
-
-  it("counts losses and estimators of single roles as on", () => {
-    const { warnings } = loadConfig({
-      overrides: {
-        "model.name": "m",
-        "algorithm.loss_fn": "dro",
-        "algorithm.loss_fn_map": { judge: "ppo" },
-        "algorithm.clip_ratio_c": 3,
-        "algorithm.adv_estimator": "./a.ts#mine",
-        "algorithm.norm_adv_by_std_in_grpo": false,
-      },
-    });
-    expect(warnings).toEqual([]);
+    expect(warningsOf(again)).toEqual([]);
+    const still = resolveConfig({ ...config, replay: { ...config.replay, maxAge: 9 } });
+    expect(warningsOf(still)).toHaveLength(1);
   });
 
   it("may stay in a section of a backend that is not used", () => {
-    const overrides = ["model.name=m", "verl.inference_nodes=2"];
+    const overrides = ["model.name=m", "verl.inference_nodes=2", "verl.setup_hook=a.b"];
     expect(loadConfig({ overrides }).warnings).toEqual([]);
   });
 });

@@ -2,11 +2,10 @@
  * Finds options that were set and have no effect, because another option that they need is off. The
  * schema declares which options need which.
  */
-import { isCustomName } from "../../algorithms/catalog.ts";
 import type { Tree } from "../camel-keys.ts";
 import { type ConfigField, configFields } from "../fields.ts";
+import { optionValue } from "../option-types.ts";
 import { configTree } from "../parse.ts";
-import { namesByRole } from "../role-map.ts";
 import type { Requirement } from "../schema/option-meta.ts";
 import type { TrainConfig } from "../train-config.ts";
 import { valueAt } from "../tree.ts";
@@ -19,36 +18,20 @@ export interface IdleOption {
   readonly lacks: Requirement;
 }
 
-/** Represents any custom function. */
-const customFunction = "path#export";
-
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-function valuesOf(option: string, tree: Tree): readonly unknown[] {
-  const { byRole } = configFields().find(({ key }) => key === option) ?? {};
-  const names = byRole === undefined ? [] : (valueAt(tree, byRole) as readonly string[]);
-  // Those of single roles count in addition to the option itself.
-  return [valueAt(tree, option), ...namesByRole(names).values()];
-}
 
 function isMet(requirement: Requirement, tree: Tree, hasValidation: boolean): boolean {
   if ("data" in requirement) return hasValidation;
   if ("anyOf" in requirement) {
     return requirement.anyOf.some((one) => isMet(one, tree, hasValidation));
   }
-  const values = valuesOf(requirement.option, tree);
-  if ("above" in requirement) {
-    return values.some((value) => typeof value === "number" && value > requirement.above);
-  }
+  const value = valueAt(tree, requirement.option);
+  if ("above" in requirement) return typeof value === "number" && value > requirement.above;
   if ("includes" in requirement) {
-    return values.some((value) => Array.isArray(value) && value.includes(requirement.includes));
+    return Array.isArray(value) && value.includes(requirement.includes);
   }
-  if ("not" in requirement) return values.some((value) => !same(value, requirement.not));
-  return values.some(
-    (value) =>
-      requirement.is.some((allowed) => same(allowed, value)) ||
-      (requirement.is.includes(customFunction) && typeof value === "string" && isCustomName(value)),
-  );
+  if ("not" in requirement) return !same(value, requirement.not);
+  return requirement.is.some((allowed) => same(allowed, value));
 }
 
 /** A file for several backends may set options of those that are not used. */
@@ -56,9 +39,10 @@ function isOfAnotherBackend(key: string, { backend }: TrainConfig): boolean {
   return key.startsWith("verl.") && backend !== "verl";
 }
 
-function isSet({ key, default: standard, inherits, ofModel }: ConfigField, tree: Tree): boolean {
+function isSet(field: ConfigField, tree: Tree): boolean {
+  const { default: standard, inherits, ofModel } = field;
   const usual = inherits === undefined ? (ofModel?.plain ?? standard) : valueAt(tree, inherits);
-  return !same(valueAt(tree, key), usual);
+  return !same(optionValue(tree, field), usual);
 }
 
 /**
@@ -70,15 +54,17 @@ export function idleOptions(config: TrainConfig, hasValidation: boolean): readon
   return configFields().flatMap((field) => {
     const { key, requires } = field;
     const lacks = requires.find((requirement) => !isMet(requirement, tree, hasValidation));
-    if (lacks === undefined || isOfAnotherBackend(key, config) || !isSet(field, tree)) return [];
+    // What the chosen type does not have, the schema refused.
+    if (
+      lacks === undefined ||
+      field.variant !== undefined ||
+      isOfAnotherBackend(key, config) ||
+      !isSet(field, tree)
+    )
+      return [];
     return [{ key, value: valueAt(tree, key), lacks }];
   });
 }
-
-const listed = (values: readonly unknown[]): string =>
-  values
-    .map((value) => (value === customFunction ? "a custom function" : String(value)))
-    .join(" or ");
 
 /** `replay.tasks above 0` */
 export function describeRequirement(requirement: Requirement): string {
@@ -89,7 +75,7 @@ export function describeRequirement(requirement: Requirement): string {
     return `${String(requirement.includes)} in ${requirement.option}`;
   }
   if ("not" in requirement) return `${requirement.option} other than ${String(requirement.not)}`;
-  return `${requirement.option}=${listed(requirement.is)}`;
+  return `${requirement.option}=${requirement.is.join(" or ")}`;
 }
 
 const describeIdle = ({ key, value, lacks }: IdleOption): string =>

@@ -3,6 +3,8 @@
  * most have the same name without `rllm.`; the others are renamed, accepted only with values that match
  * what happens anyway, or have no effect, which a notice says.
  */
+import { compactFilteringKeys } from "./compact-filtering.ts";
+import { earlierKeys } from "./keys/earlier-keys.ts";
 import { fireworksKeys } from "./keys/fireworks-keys.ts";
 import {
   byName,
@@ -18,6 +20,8 @@ import { verlActorKeys } from "./keys/verl-actor-keys.ts";
 import { verlKeys } from "./keys/verl-keys.ts";
 
 export const compatKeys: readonly CompatKey[] = [
+  ...earlierKeys,
+  ...compactFilteringKeys,
   ...rllmKeys,
   ...fireworksKeys,
   ...verlKeys,
@@ -28,11 +32,10 @@ export const compatKeys: readonly CompatKey[] = [
 export const compatValues: Readonly<Record<string, (value: unknown) => unknown>> = {
   // Without a training shape, the backend trains on the pooled service.
   backend: byName({ fireworks_serverless: "fireworks" }),
-  "algorithm.adv_estimator": estimators,
-  "algorithm.loss_fn": lossNames,
+  "algorithm.estimator.type": estimators,
+  "algorithm.loss.type": lossNames,
   "algorithm.kl_penalty": klNames,
   "algorithm.kl_estimator": klNames,
-  "training.warmup_steps": from0,
   "trainer.test_freq": from0,
   "trainer.save_freq": from0,
   "rollout.train.top_k": from0,

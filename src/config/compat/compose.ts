@@ -4,10 +4,9 @@
  * folder that reads from disk.
  *
  * Entries: `base` is base.yaml next to the file; `rollout: small` is rollout/small.yaml, whose options
- * belong to `rollout` unless it begins with `# @package _global_` (or another package); `group@pkg:
- * name` puts it under pkg; `optional` before an entry lets the file be absent; `/` at the start means the
- * folder of the first file. The choice of a group is replaced by `override group: name`, and by `group=name` among
- * overrides.
+ * belong to `rollout` unless it begins with `# @package _global_`; `group@pkg: name` puts it under pkg; `/`
+ * at the start means the folder of the first file. The choice of a group is replaced by `group=name` among
+ * overrides. What else Hydra has, no file of rLLM or verl uses, and it is refused.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -90,8 +89,6 @@ interface Entry {
   readonly name: string;
   /** Where its options go; `null` if the file's header, else its group, determines it. */
   readonly target: string | null;
-  readonly isOptional: boolean;
-  readonly isOverride: boolean;
 }
 
 const self = "_self_";
@@ -102,39 +99,28 @@ const groupKey = ({ group }: Entry): string => group.replace(/^\//u, "");
 function badEntry(file: string, entry: unknown): ConfigError {
   return new ConfigError({
     message: `${file} has an entry in its defaults that is not valid: ${JSON.stringify(entry)}.`,
-    hint: "Write - file, - group: file, - optional group: file, or - _self_.",
+    hint: "Write - file, - group: file, - group@section: file, or - _self_.",
     fields: { file, entry },
   });
 }
 
 function readEntry(file: string, entry: unknown): Entry {
-  if (typeof entry === "string")
-    return { group: "", name: entry, target: "", isOptional: false, isOverride: false };
+  if (typeof entry === "string") return { group: "", name: entry, target: "" };
   const pairs = isTree(entry) ? Object.entries(entry) : [];
   const [pair] = pairs;
   if (pairs.length !== 1 || pair === undefined) throw badEntry(file, entry);
-  const words = pair[0].trim().split(/\s+/u);
-  const place = words.pop() as string;
-  const [group = "", target] = place.split("@");
+  const [group = "", target = null] = pair[0].trim().split("@");
   const name = pair[1];
-  if (name !== null && typeof name !== "string") throw badEntry(file, entry);
-  return {
-    group,
-    name: name ?? "",
-    target: target ?? null,
-    isOptional: words.includes("optional"),
-    isOverride: words.includes("override"),
-  };
+  if (/\s/u.test(group) || (name !== null && typeof name !== "string")) throw badEntry(file, entry);
+  return { group, name: name ?? "", target };
 }
 
-const header = /^[^\S\n]*#[^\S\n]*@package\s+(\S+)/mu;
+const isGlobal = /^[^\S\n]*#[^\S\n]*@package[^\S\n]+_global_/mu;
 
-/** Where a file's options go: as in the entry, else in its header, else its group; `outer` is where those of the list's file go. */
+/** Where a file's options go: as in the entry, else its group; `outer` is where those of the list's file go. */
 function packageOf({ target, group }: Entry, text: string, outer: string): string {
-  const own = group.replace(/^\//u, "").replaceAll("/", ".");
-  const said = target ?? header.exec(text)?.[1] ?? own;
-  if (said === "_global_") return "";
-  const inner = said === "_group_" ? own : said;
+  if (target === null && isGlobal.test(text)) return "";
+  const inner = target ?? group.replace(/^\//u, "").replaceAll("/", ".");
   return [outer, inner].filter((part) => part !== "").join(".");
 }
 
@@ -146,14 +132,14 @@ const mostFiles = 1000;
 
 class Composer {
   readonly #root: string;
-  readonly #choices: Map<string, string | null>;
+  readonly #choices: ReadonlyMap<string, string | null>;
   readonly groups = new Set<string>();
   readonly layers: FileLayer[] = [];
   #read = 0;
 
   constructor(root: string, choices: ReadonlyMap<string, string | null>) {
     this.#root = root;
-    this.#choices = new Map(choices);
+    this.#choices = choices;
   }
 
   add(file: string, target: string, chain: readonly string[], raw: RawFile): void {
@@ -175,15 +161,9 @@ class Composer {
     if (defaults !== undefined && !Array.isArray(defaults)) throw badEntry(file, defaults);
     const entries: unknown[] = defaults ?? [];
     const list = entries.includes(self) ? entries : [...entries, self];
-    const read = list.map((entry) => (entry === self ? self : readEntry(file, entry)));
-    for (const entry of read) {
-      // Overrides in the outer file win over those in the files that it names.
-      if (entry === self || !entry.isOverride || this.#choices.has(groupKey(entry))) continue;
-      this.#choices.set(groupKey(entry), entry.name === "" ? null : entry.name);
-    }
-    for (const entry of read) {
+    for (const entry of list) {
       if (entry === self) this.layers.push({ file, tree: placed(own, target) });
-      else if (!entry.isOverride) this.#entry(file, entry, target, [...chain, file]);
+      else this.#entry(file, readEntry(file, entry), target, [...chain, file]);
     }
   }
 
@@ -196,8 +176,7 @@ class Composer {
     const base = group.startsWith("/") ? this.#root : dirname(from);
     const path = join(base, group, /\.ya?ml$/u.test(chosen) ? chosen : `${chosen}.yaml`);
     const file = resolve(path);
-    const mayBeAbsent = entry.isOptional || inPackage.has(chosen.replace(/^\//u, ""));
-    if (mayBeAbsent && !existsSync(file)) return;
+    if (inPackage.has(chosen.replace(/^\//u, "")) && !existsSync(file)) return;
     const raw = readYaml(file, from);
     this.add(file, packageOf(entry, raw.text, target), chain, raw);
   }

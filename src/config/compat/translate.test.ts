@@ -88,9 +88,7 @@ describe("a file of rLLM", () => {
     expect(config.model).toMatchObject({ name: "Qwen/Qwen3-0.6B", loraRank: 32 });
     expect(config.training).toMatchObject({
       learningRate: 2e-5,
-      lrSchedule: "linear",
-      warmupSteps: 0,
-      warmupStepsRatio: 0.1,
+      lrSchedule: { type: "linear", warmup: 0.1, minRatio: 0 },
     });
     expect(config.workflow).toMatchObject({
       nParallelTasks: 256,
@@ -99,7 +97,7 @@ describe("a file of rLLM", () => {
     });
     expect(config.trainer).toMatchObject({ maxFailedFraction: 0, totalEpochs: 10, testFreq: 5 });
     expect(config.algorithm.filterUniformGroups).toBe(false);
-    expect(config.algorithm.lossFn).toBe("ppo");
+    expect(config.algorithm.loss.type).toBe("ppo");
     // Of what has no effect here, all has its default.
     expect(warnings.filter((text) => !text.includes("it needs"))).toEqual([]);
     expect(config.tracking).toMatchObject({ project: "rllm-training", trackers: [] });
@@ -132,16 +130,17 @@ describe("verl's names", () => {
       trainer: { nnodes: 2, n_gpus_per_node: 4 },
     });
     expect(algorithm).toMatchObject({
-      epsClip: 0.1,
-      epsClipHigh: 0.28,
-      clipRatioC: 3,
+      loss: { type: "ppo", epsClip: 0.1, epsClipHigh: 0.28, clipRatioC: 3 },
       klBeta: 0.01,
       klEstimator: "k3",
       entropyCoef: 0.001,
-      lossAggMode: "seq-mean-token-mean",
-      lossFn: "ppo",
+      aggregation: { type: "seq-mean-token-mean" },
     });
-    expect(training).toMatchObject({ learningRate: 1e-6, warmupSteps: 0, weightDecay: 0.1 });
+    expect(training).toMatchObject({
+      learningRate: 1e-6,
+      lrSchedule: { type: "constant", warmup: 0 },
+      weightDecay: 0.1,
+    });
     expect(rollout).toMatchObject({
       n: 5,
       train: { topK: 0, maxTokens: 77 },
@@ -155,7 +154,44 @@ describe("verl's names", () => {
     const { rolloutCorrection } = load({
       "algorithm.rollout_correction": { rollout_is: "token", rollout_is_threshold: "0.5_2.0" },
     }).algorithm;
-    expect(rolloutCorrection).toMatchObject({ tisMode: "token", tisCap: "0.5_2.0" });
+    expect(rolloutCorrection).toMatchObject({ type: "token", cap: "0.5_2.0" });
+  });
+});
+
+describe("rLLM's compact filtering", () => {
+  const usual = [
+    "max_prompt_length_exceeded",
+    "max_response_length_exceeded",
+    "max_turns_exceeded",
+    "timeout",
+    "error",
+  ];
+  it.each([
+    [{ enable: true }, usual],
+    [
+      { mask_error: false, enable: true, mask_env_done: true },
+      [...usual.slice(0, 2), "env_done", ...usual.slice(2, 4)],
+    ],
+    [{ enable: false, mask_error: true }, []],
+    [{ enable: null }, []],
+  ])("%j excludes %j", (given, expected) => {
+    expect(load({ "rllm.compact_filtering": given }).algorithm.excludedReasons).toEqual(expected);
+  });
+  it("says which masks have no effect, and refuses what there is not", () => {
+    const overrides = ["model.name=m", "compact_filtering.mask_error=false"];
+    expect(loadConfig({ overrides }).warnings).toEqual([
+      "compact_filtering.mask_error has no effect: compact_filtering.enable is not true.",
+    ]);
+    expect(() => load({ "compact_filtering.mask_eror": true })).toThrow(
+      "compact_filtering.mask_eror",
+    );
+    expect(() => load({ "compact_filtering.enable": 1 })).toThrow("must be true or false; got 1");
+  });
+  it("yields to our own option", () => {
+    const own = { "algorithm.excluded_reasons": ["timeout"] };
+    expect(load({ "compact_filtering.enable": true, ...own }).algorithm.excludedReasons).toEqual([
+      "timeout",
+    ]);
   });
 });
 
@@ -174,7 +210,7 @@ describe("the names of the page that this package follows", () => {
     );
     expect(config.trainer).toMatchObject({ totalEpochs: 3, saveFreq: 7, testFreq: 2 });
     expect(config.training.learningRate).toBe(2e-5);
-    expect(config.algorithm.advEstimator).toBe("rloo");
+    expect(config.algorithm.estimator).toEqual({ type: "rloo" });
     expect(config.rollout.n).toBe(6);
   });
   it("are checked as the options are, and messages say both names", () => {

@@ -15,6 +15,8 @@ import {
   type Renamed,
   unset,
 } from "./keys/key-kinds.ts";
+import { filteringOf } from "./compact-filtering.ts";
+import { settleTypes } from "./settle-types.ts";
 import { verlOwn } from "./keys/verl-actor-keys.ts";
 
 /** A value as it was written. */
@@ -68,10 +70,14 @@ export function targetsOf(path: string, known: Names): readonly string[] {
   return [entry.to].flat();
 }
 
+const hasKeysBelow = (name: string): boolean =>
+  compatKeys.some(({ from }) => from.startsWith(`${name}.`));
+
 /** Whether a map at this key is one value, and not a section. */
 export function isWholeValue(path: string, known: Names): boolean {
   const name = plainKey(path);
-  return known.has(name) && !sections.some(({ from }) => from.startsWith(`${name}.`));
+  const isOption = targetsOf(name, known).every((target) => known.has(target));
+  return isOption && !hasKeysBelow(name);
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -96,6 +102,7 @@ class Translator {
   readonly problems: string[] = [];
   /** Names of options without an effect, by the reason. */
   readonly idle = new Map<string, string[]>();
+  readonly #gathered = new Map<string, Written>();
   readonly #strengths = new Map<string, Strength>();
   readonly #fields: Fields;
   readonly #backend: string;
@@ -123,7 +130,20 @@ class Translator {
     const ours = entry.on?.[this.#backend];
     if (ours !== undefined) return this.#set(ours, written.value ?? unset, written, "other");
     if ("only" in entry) return this.#fixed(entry, written);
+    if (entry.gathered === true) return void this.#gathered.set(name, written);
     this.#renamed(entry, written);
+  }
+
+  /** Keys that are one option only together. */
+  readGathered(): void {
+    const given = new Map([...this.#gathered].map(([key, { value }]) => [key, value]));
+    const { reasons, idle, problems } = filteringOf(given);
+    this.problems.push(...problems);
+    for (const key of idle) this.#note(key, "compact_filtering.enable is not true");
+    const written = this.#gathered.get("compact_filtering.enable");
+    const [key] = targetsOf("compact_filtering.enable", this.#fields);
+    if (reasons === null || written === undefined || key === undefined) return;
+    this.#set(key, reasons, written, "weak");
   }
 
   #idle({ idle, usual = [] }: Idle, { path, value }: Written): void {
@@ -142,7 +162,7 @@ class Translator {
 
   #renamed({ to, read, each, weak, last, note, refuse }: Renamed, written: Written): void {
     const { path, value } = written;
-    const why = refuse?.(value);
+    const why = refuse?.(value, this.#look);
     if (why !== undefined) return void this.problems.push(refusal(written, why));
     const notice = note?.(value);
     if (notice !== undefined) this.#note(`${notice.part} in ${path}`, notice.why);
@@ -231,12 +251,17 @@ export function translate(written: readonly Written[], fields: Fields): Translat
   const inOrder = [...written].sort((a, b) => a.layer - b.layer);
   const backend = inOrder.findLast(({ path }) => plainKey(path) === "backend")?.value;
   const name = compatValues["backend"]?.(backend);
-  const translator = new Translator(fields, typeof name === "string" ? name : "local");
+  const chosen = typeof name === "string" ? name : "local";
+  const translator = new Translator(fields, chosen);
   const isLast = (one: Written): boolean => translator.isLast(one);
   for (const one of inOrder) if (!isLast(one)) translator.read(one);
   for (const one of inOrder) if (isLast(one)) translator.read(one);
+  translator.readGathered();
   const { tree, origins, problems, idle } = translator;
-  if (problems.length === 0) return { tree, origins, warnings: idleNotice(idle) };
+  const ofOtherTypes = settleTypes(tree, origins, fields, chosen);
+  if (problems.length === 0) {
+    return { tree, origins, warnings: [...idleNotice(idle), ...ofOtherTypes] };
+  }
   throw new ConfigError({
     message:
       problems.length === 1

@@ -44,9 +44,9 @@ describe("options in code", () => {
   it("keep names of the user as they are", () => {
     const { algorithm } = resolveConfig({
       model: { name: "m" },
-      algorithm: { estimatorMap: { fastSolver: "rloo" } },
+      algorithm: { estimatorByRole: { fastSolver: "rloo" } },
     });
-    expect(algorithm.estimatorMap).toEqual(["fastSolver=rloo"]);
+    expect(algorithm.estimatorByRole).toEqual([{ role: "fastSolver", type: "rloo" }]);
   });
 
   it("that do not exist are named as they were written", () => {

@@ -1,5 +1,6 @@
 /** Converts options from code, in camelCase, to the snake_case of files. */
 import { isTree, toSnake, type Tree } from "../camel-keys.ts";
+import { earlierKeys } from "../compat/keys/earlier-keys.ts";
 import { configFields } from "../fields.ts";
 import type { Override } from "./overrides.ts";
 
@@ -15,11 +16,12 @@ let names: Names | undefined;
 function knownNames(): Names {
   if (names !== undefined) return names;
   const keys = configFields().map(({ key }) => key);
-  const all = keys.flatMap((key) => {
+  const earlier = earlierKeys.map(({ from }) => from);
+  const all = [...keys, ...earlier].flatMap((key) => {
     const parts = key.split(".");
     return parts.map((_, i) => parts.slice(0, i + 1).join("."));
   });
-  names = { options: new Set(keys), all: new Set(all) };
+  names = { options: new Set([...keys, ...earlier]), all: new Set(all) };
   return names;
 }
 

@@ -1,32 +1,20 @@
 /**
- * Merges layers of options into one tree with our keys: a later layer wins, references between options
- * are resolved, and keys of other trainers are translated. Records where each value came from.
+ * Resolves layers of options to one tree with our keys: they are merged, references between options are
+ * resolved, and keys of other trainers are translated. Records where each value came from.
  */
-import { isTree, type Tree } from "../camel-keys.ts";
-import { configFields } from "../fields.ts";
+import type { Tree } from "../camel-keys.ts";
 import { interpolate } from "../compat/interpolation.ts";
 import {
   type Fields,
   isIdle,
-  isWholeValue,
   plainKey,
   targetsOf,
   translate,
   type Written,
 } from "../compat/translate.ts";
-import { deleteAt, leaves, setAt, valueAt } from "../tree.ts";
-
-/** The kind of layer that a value came from. */
-export type ConfigSource = "default" | "file" | "override";
-
-export interface Layer {
-  readonly source: Exclude<ConfigSource, "default">;
-  /** For messages: which file, or how it was given. */
-  readonly label: string;
-  readonly tree: Tree;
-  /** Keys that are reset to their default. */
-  readonly removed?: readonly string[];
-}
+import { configFields } from "../fields.ts";
+import { valueAt } from "../tree.ts";
+import { type ConfigSource, type Layer, mergeLayers } from "./merge-layers.ts";
 
 /** Where a value came from. */
 export interface ConfigOrigin {
@@ -45,38 +33,12 @@ export interface ResolvedLayers {
   readonly names: ReadonlyMap<string, string>;
 }
 
-/** A value of OmegaConf that says only that something is missing. */
-const missing = "???";
-
-/** The command line, all of whose overrides belong together; files are counted from 0. */
-const commandLine = Number.MAX_SAFE_INTEGER;
-
-/** Where the effective value was written. */
-type Owner = Omit<Written, "value">;
-
 /** @throws ConfigError for references that cannot be resolved and keys that are not supported. */
-export function resolveLayers(
-  layers: readonly Layer[],
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): ResolvedLayers {
+export function resolveLayers(layers: readonly Layer[]): ResolvedLayers {
   const known: Fields = new Map(configFields().map((field) => [field.key, field]));
-  const merged: Tree = {};
-  const owners = new Map<string, Owner>();
-  for (const [layer, { source: kind, tree, removed = [] }] of layers.entries()) {
-    const source = kind === "file" ? layer : commandLine;
-    for (const [path, value] of leaves(tree, (key) => isWholeValue(key, known))) {
-      if (value === missing) continue;
-      const key = plainKey(path);
-      if (!isTree(value)) deleteAt(merged, key);
-      setAt(merged, key, value);
-      owners.set(key, { path, layer, source });
-    }
-    for (const key of removed.map(plainKey)) remove(merged, owners, key, known);
-  }
+  const { tree: merged, owners } = mergeLayers(layers, known);
   const references = interpolate(merged, {
-    env,
     defaultOf: (key) => targetsOf(key, known).map((target) => known.get(target)?.default)[0],
-    isText: (key) => targetsOf(key, known).some((target) => known.get(target)?.isText === true),
     isUnused: (key) => isIdle(key, known),
     isForeign: (key) =>
       key === "verl.config" ||
@@ -95,16 +57,6 @@ export function resolveLayers(
     names: new Map(others.map(([key, { path }]) => [key, path])),
     origins: new Map([...known.keys()].map((key) => [key, originOf(key, history)])),
   };
-}
-
-/** Removes a key under any name it was written with. */
-function remove(merged: Tree, owners: Map<string, Owner>, key: string, known: Fields): void {
-  const isBelow = (other: string): boolean => other === key || other.startsWith(`${key}.`);
-  for (const written of owners.keys()) {
-    if (!isBelow(written) && !targetsOf(written, known).some(isBelow)) continue;
-    deleteAt(merged, written);
-    owners.delete(written);
-  }
 }
 
 interface History {

@@ -26,17 +26,51 @@ const internal = new Set([
   "requires",
   "inherits",
   "byRole",
-  "setWith",
   "backend",
   "exampleValues",
+  "ofModel",
+  "variants",
 ]);
+
+interface Shape extends Tree {
+  readonly properties: Tree;
+}
+
+const isShape = (node: unknown): node is Shape =>
+  isTree(node) && isTree(node["properties"]) && Object.hasOwn(node["properties"], "type");
+
+/** Types in short, and in full; the type itself may be in another file. */
+function typesOf(shapes: readonly Shape[]): readonly unknown[] {
+  const full = shapes.map((shape) => ({ ...(plainValues(shape) as Tree), required: [] }));
+  return [...shapes.map(({ properties }) => plain(properties["type"])), ...full];
+}
+
+/** A schema without what only this package reads. */
+function plain(node: unknown): unknown {
+  if (!isTree(node)) return Array.isArray(node) ? node.map(plain) : node;
+  const shapes = node["anyOf"];
+  if (Array.isArray(shapes) && shapes.length > 0 && shapes.every(isShape))
+    return { ...(plainValues(node) as Tree), anyOf: typesOf(shapes) };
+  return plainValues(node);
+}
+
+function plainValues(node: Tree): Tree {
+  const own = Object.entries(node).filter(([key]) => !internal.has(key));
+  const each = (value: unknown): unknown =>
+    isTree(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]))
+      : value;
+  return Object.fromEntries(
+    own.map(([key, value]) => [key, key === "properties" ? each(value) : plain(value)]),
+  );
+}
 
 function withReference(node: Tree): Tree {
   const rest: Tree = {};
   const values: Tree = {};
-  for (const [key, value] of Object.entries(node)) {
+  for (const [key, value] of Object.entries(plain(node) as Tree)) {
     if (about.has(key)) rest[key] = value;
-    else if (!internal.has(key)) values[key] = value;
+    else values[key] = value;
   }
   const choices = Array.isArray(values["anyOf"]) ? (values["anyOf"] as unknown[]) : [values];
   return { ...rest, anyOf: [...choices, reference] };
@@ -85,12 +119,20 @@ export function publishedSchema(): Tree {
   };
 }
 
-/** Accepts the names that other trainers have in this section. */
+/** Accepts the names that other trainers and earlier versions have in this section. */
 function openSection(section: string, node: Tree): Tree {
-  if (!isTree(node["properties"])) return node;
   const prefix = `${section}.`;
   const names = compatKeys.filter(({ from }) => from.startsWith(prefix));
+  if (names.length === 0) return node;
+  const { properties, anyOf } = node;
+  if (Array.isArray(anyOf)) {
+    return { ...node, anyOf: anyOf.map((one: Tree) => openSection(section, { ...one })) };
+  }
+  if (!isTree(properties)) return node;
   const open = names.map(({ from }) => [from.slice(prefix.length).split(".")[0] as string, {}]);
-  const own = node["properties"];
-  return { ...node, properties: { ...Object.fromEntries(open), ...own } };
+  const own = Object.entries(properties).map(([key, child]) => [
+    key,
+    isTree(child) ? openSection(prefix + key, child) : child,
+  ]);
+  return { ...node, properties: { ...Object.fromEntries(open), ...Object.fromEntries(own) } };
 }

@@ -1,6 +1,7 @@
 /** The options as a TypeScript interface, for editors: generated from the schema, never edited. */
 import { toCamel, type Tree } from "../camel-keys.ts";
-import { type ConfigField, configFields } from "../fields.ts";
+import { type ConfigField, configFields, typeName } from "../fields.ts";
+import { customFunction } from "../schema/option-meta.ts";
 import { configJsonSchema } from "../schema.ts";
 
 /** The file that {@link configTypes} is written to. */
@@ -14,12 +15,26 @@ const header = `/**
 `;
 
 const footer = `
+/** One of several types, each with separate options, or the type alone for their defaults. */
+type OrType<T extends { readonly type: string }> = T | T["type"];
+
+/** Of {@link OrType} the long form. */
+type WithType<T> = [Extract<T, { readonly type: string }>] extends [never]
+  ? T
+  : Extract<T, { readonly type: string }>;
+
 /** The same options, none of them optional. */
 type Complete<T> = T extends readonly unknown[]
   ? T
   : T extends object
-    ? { readonly [K in keyof T]-?: Complete<T[K]> }
+    ? { readonly [K in keyof T]-?: Complete<WithType<T[K]>> }
     : T;
+
+/** The advantage estimator of one role. */
+export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly role: string };
+
+/** The policy loss of one role. */
+export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {
@@ -39,6 +54,7 @@ const fields: ReadonlyMap<string, ConfigField> = new Map(
 );
 
 const nameOfFunction = "^[^#]+#[^#]+$";
+const typeOfFunction = "`${string}#${string}`";
 
 /** A JSON Schema node as a TypeScript type. */
 function typeOf(node: Tree): string {
@@ -62,7 +78,7 @@ function typeOf(node: Tree): string {
     case "null":
       return node["type"];
     case "string":
-      return node["pattern"] === nameOfFunction ? "`${string}#${string}`" : "string";
+      return node["pattern"] === nameOfFunction ? typeOfFunction : "string";
     case "array": {
       const items = typeOf((node["items"] ?? {}) as Tree);
       return `readonly ${items.includes(" | ") ? `(${items})` : items}[]`;
@@ -90,8 +106,9 @@ function comment(text: string, indent: string): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */\n`;
 }
 
-function docOf({ description, allowed, default: value }: ConfigField): string {
-  const lines = [description, `Allowed: ${allowed}.`];
+/** @param node its own description does not say which types have it. */
+function docOf({ description, allowed, default: value }: ConfigField, node: Tree = {}): string {
+  const lines = [String(node["description"] ?? description), `Allowed: ${allowed}.`];
   if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
   return lines.join("\n");
 }
@@ -102,8 +119,13 @@ function membersOf(properties: Tree, path: string, indent: string): string {
       const node = child as Tree;
       const dotted = `${path}${key}`;
       const name = `${indent}readonly ${toCamel(key)}?: `;
+      if (node["variants"] !== undefined) {
+        const type = fields.get(`${dotted}.type`) as ConfigField;
+        return `${comment(docOf(type), indent)}${name}${variantsOf(node, dotted, indent)};\n`;
+      }
       const field = fields.get(dotted);
-      if (field !== undefined) return `${comment(docOf(field), indent)}${name}${typeOf(node)};\n`;
+      if (field !== undefined)
+        return `${comment(docOf(field, node), indent)}${name}${typeOf(node)};\n`;
       const inner = membersOf(node["properties"] as Tree, `${dotted}.`, `${indent}  `);
       const { description } = node;
       const head = typeof description === "string" ? comment(description, indent) : "";
@@ -112,8 +134,25 @@ function membersOf(properties: Tree, path: string, indent: string): string {
     .join("");
 }
 
+/** An option with types: a type for each, or for those that have the same options. */
+function variantsOf(node: Tree, path: string, indent: string): string {
+  const byShape = new Map<string, string[]>();
+  for (const shape of node["anyOf"] as { readonly properties: Tree }[]) {
+    const { type: _, ...own } = shape.properties;
+    const members = membersOf(own, `${path}.`, `${indent}      `);
+    const name = typeName(shape as Parameters<typeof typeName>[0]);
+    const text = name === customFunction ? typeOfFunction : JSON.stringify(name);
+    byShape.set(members, [...(byShape.get(members) ?? []), text]);
+  }
+  const types = [...byShape].map(
+    ([members, names]) =>
+      `${indent}  | {\n${indent}      readonly type: ${names.join(" | ")};\n${members}${indent}    }\n`,
+  );
+  return `OrType<\n${types.join("")}${indent}>`;
+}
+
 /** Options of `algorithm` that take a function in code; `train-options.ts` has their types there. */
-const takesFunctions = new Set(["adv_estimator", "estimator_map", "loss_fn", "loss_fn_map"]);
+const takesFunctions = new Set(["estimator", "estimator_by_role", "loss", "loss_by_role"]);
 
 function interfaceOf(name: string, doc: string, properties: Tree, path = ""): string {
   return `/** ${doc} */\nexport interface ${name} {\n${membersOf(properties, path, "  ")}}\n`;

@@ -1,89 +1,66 @@
 /** Options of what is learned from a step's rollouts: advantages, loss, regularizers. */
 import { z } from "zod";
-import { defaultLoss, klEstimators, lossAggregations, lossNames } from "../../core/loss/loss.ts";
-import { estimatorNames } from "../../algorithms/catalog.ts";
-import { logprobTemperatures } from "../../algorithms/rows/step-logprobs.ts";
+import {
+  defaultLoss,
+  klEstimators,
+  type LossAggregation,
+  type LossName,
+  lossNames,
+} from "../../core/loss/loss.ts";
+import { type EstimatorName, estimatorNames } from "../../algorithms/catalog.ts";
+import { logprobTemperatures } from "../../algorithms/rows/trainable-step.ts";
+import type { TerminationReason } from "../../core/trajectory.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
-import { customName, fraction, type Section, tokenCount } from "./kinds.ts";
-import { isOn, needs, needsBackend } from "./option-meta.ts";
+import { fraction, type Section, tokenCount } from "./kinds.ts";
+import { customFunction, isOn, needs, needsBackend, under } from "./option-meta.ts";
+import { oneOf, variants } from "./variants.ts";
 
-const estimatorName = z.union([z.enum(estimatorNames), customName()]);
-const lossName = z.union([z.enum(lossNames), customName()]);
-
-export const algorithmOptions: Section<"algorithm"> = z
-  .strictObject({
-    adv_estimator: z
-      .union([z.enum([...estimatorNames, "gae"]), customName()])
-      .default("grpo")
-      .meta({
-        allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function`,
-        byRole: "algorithm.estimator_map",
-        ...needsBackend("valueModel", ["gae"]),
-      })
-      .describe(
-        "Advantage estimator: how the rewards of a group become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is not supported.",
-      ),
-    norm_adv_by_std_in_grpo: z
-      .boolean()
-      .default(true)
-      .describe(
-        "Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO, which recommends not to (arXiv:2503.20783).",
-      )
-      .meta(
-        needs({ option: "algorithm.adv_estimator", is: ["grpo", "grpo_passk", "path#export"] }),
-      ),
-    estimator_map: roleMap(estimatorName, "estimator").describe(
-      "Advantage estimators for single roles, which override algorithm.adv_estimator, as {role: estimator}.",
+const norm = {
+  norm_by_std: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO, which recommends not to (arXiv:2503.20783).",
     ),
-    loss_fn: lossName
-      .default(defaultLoss.name)
-      .meta({
-        allowed: `one of ${lossNames.join(", ")}, or path#export of a function`,
-        byRole: "algorithm.loss_fn_map",
-        ...needsBackend("loss", "all"),
-      })
-      .describe(
-        "Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip) or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.",
-      ),
-    loss_fn_map: roleMap(lossName, "loss")
-      .describe(
-        "Policy losses for single roles, which override algorithm.loss_fn, as {role: loss}.",
-      )
-      .meta(needsBackend("lossPerRole")),
-    loss_agg_mode: z
-      .enum(lossAggregations)
-      .default(defaultLoss.aggregation)
-      .describe(
-        "How token losses are aggregated into one number: token-mean as DAPO recommends (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).",
-      )
-      .meta(needsBackend("aggregation", "all")),
-    loss_scale_factor: z
-      .number()
-      .gt(0)
-      .nullable()
-      .default(null)
-      .describe(
-        "Constant length in tokens that algorithm.loss_agg_mode=seq-mean-token-sum-norm divides by; Dr. GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl uses the padded width.",
-      )
-      .meta(needs({ option: "algorithm.loss_agg_mode", is: ["seq-mean-token-sum-norm"] })),
-    eps_clip: fraction()
-      .nullable()
-      .default(null)
-      .describe(
-        "Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).",
-      )
-      .meta(needs({ option: "algorithm.loss_fn", is: ["ppo", "cispo", "gspo", "gmpo"] })),
-    eps_clip_high: z
-      .number()
-      .min(0)
-      .max(10)
-      .nullable()
-      .default(null)
-      .describe(
-        "Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).",
-      )
-      .meta(needs({ option: "algorithm.loss_fn", is: ["ppo", "cispo", "gspo", "gmpo"] })),
+};
+
+const estimators = {
+  grpo: norm,
+  reinforce: {},
+  rloo: {},
+  reinforce_plus_plus: {},
+  reinforce_plus_plus_baseline: {},
+  prpo: {},
+  opo: {},
+  gpg: {},
+  maxrl: {},
+  grpo_passk: norm,
+  [customFunction]: norm,
+} satisfies Record<EstimatorName | typeof customFunction, unknown>;
+
+const clip = {
+  eps_clip: fraction()
+    .nullable()
+    .default(null)
+    .describe(
+      "Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).",
+    ),
+  eps_clip_high: z
+    .number()
+    .min(0)
+    .max(10)
+    .nullable()
+    .default(null)
+    .describe(
+      "Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).",
+    ),
+};
+
+const losses = {
+  importance_sampling: {},
+  ppo: {
+    ...clip,
     clip_ratio_c: z
       .number()
       .gt(1)
@@ -92,34 +69,97 @@ export const algorithmOptions: Section<"algorithm"> = z
       .describe(
         "Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A| (arXiv:1912.09729); verl's default is 3. null is off.",
       )
-      .meta({
-        ...needs({ option: "algorithm.loss_fn", is: ["ppo"] }),
-        ...needsBackend("dualClip"),
-      }),
-    dro_beta: z
-      .number()
-      .gt(0)
-      .default(0.05)
-      .describe(
-        "Coefficient β of algorithm.loss_fn=dro, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per token (arXiv:2405.19107).",
-      )
-      .meta(needs({ option: "algorithm.loss_fn", is: ["dro"] })),
-    sapo_tau_pos: z
+      .meta(needsBackend("dualClip")),
+  },
+  cispo: clip,
+  gspo: clip,
+  gmpo: clip,
+  sapo: {
+    tau_pos: z
       .number()
       .gt(0)
       .default(1)
       .describe(
-        "Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens with a positive advantage; its paper recommends 1 (arXiv:2511.20347).",
-      )
-      .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
-    sapo_tau_neg: z
+        "Temperature of the sigmoid gate for tokens with a positive advantage; SAPO's paper recommends 1 (arXiv:2511.20347).",
+      ),
+    tau_neg: z
       .number()
       .gt(0)
       .default(1.05)
       .describe(
-        "Temperature of the sigmoid gate of algorithm.loss_fn=sapo for tokens whose advantage is not positive; its paper recommends 1.05 (arXiv:2511.20347).",
+        "Temperature of the sigmoid gate for tokens whose advantage is not positive; SAPO's paper recommends 1.05 (arXiv:2511.20347).",
+      ),
+  },
+  dro: {
+    beta: z
+      .number()
+      .gt(0)
+      .default(0.05)
+      .describe(
+        "Coefficient β of DRO, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per token (arXiv:2405.19107).",
+      ),
+  },
+  cross_entropy: {},
+  [customFunction]: {},
+} satisfies Record<LossName | typeof customFunction, unknown>;
+
+const aggregations = {
+  "token-mean": {},
+  "token-sum": {},
+  "seq-mean-token-sum": {},
+  "seq-mean-token-mean": {},
+  "seq-mean-token-sum-norm": {
+    length: z
+      .number()
+      .gt(0)
+      .nullable()
+      .default(null)
+      .describe(
+        "Constant length in tokens to divide by; Dr. GRPO recommends the longest response allowed (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl uses the padded width.",
+      ),
+  },
+} satisfies Record<LossAggregation, unknown>;
+
+const excludableReasons = [
+  "max_prompt_length_exceeded",
+  "max_response_length_exceeded",
+  "env_done",
+  "max_turns_exceeded",
+  "timeout",
+  "unknown",
+  "error",
+] as const satisfies readonly TerminationReason[];
+
+export const algorithmOptions: Section<"algorithm"> = z
+  .strictObject({
+    // What it needs is refused with the reason: no backend has a value model.
+    estimator: oneOf({ ...estimators, gae: {} }, "grpo", {
+      description:
+        "Advantage estimator: how the rewards of a group become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is not supported.",
+      allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function`,
+      byRole: "algorithm.estimator_by_role",
+      ...needsBackend("valueModel", ["gae"]),
+    }),
+    estimator_by_role: roleMap(variants(estimators, "grpo"), "estimator").describe(
+      "Advantage estimators for single roles, which override algorithm.estimator, as {role: estimator}; an estimator is a name, or a map with type and its options.",
+    ),
+    loss: oneOf(losses, defaultLoss.name, {
+      description:
+        "Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip) or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.",
+      allowed: `one of ${lossNames.join(", ")}, or path#export of a function`,
+      byRole: "algorithm.loss_by_role",
+      ...needsBackend("loss", "all"),
+    }),
+    loss_by_role: roleMap(variants(losses, defaultLoss.name), "loss")
+      .describe(
+        "Policy losses for single roles, which override algorithm.loss, as {role: loss}; a loss is a name, or a map with type and its options.",
       )
-      .meta(needs({ option: "algorithm.loss_fn", is: ["sapo"] })),
+      .meta(needsBackend("lossPerRole")),
+    aggregation: oneOf(aggregations, defaultLoss.aggregation, {
+      description:
+        "How token losses are aggregated into one number: token-mean as DAPO recommends (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).",
+      ...needsBackend("aggregation", "all"),
+    }),
     logprob_temperature: z
       .enum(logprobTemperatures)
       .default("sampling")
@@ -160,7 +200,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .boolean()
       .default(false)
       .describe(
-        "Use the advantages that flows report with their steps; groups without any are estimated with algorithm.adv_estimator. false ignores reported advantages.",
+        "Use the advantages that flows report with their steps; groups without any are estimated with algorithm.estimator. false ignores reported advantages.",
       ),
     use_kl_in_reward: z
       .boolean()
@@ -196,27 +236,29 @@ export const algorithmOptions: Section<"algorithm"> = z
           .describe(
             "Penalize responses close to the length limit: the soft overlong penalty of DAPO (arXiv:2503.14476).",
           ),
-        len: tokenCount(1)
-          .default(128)
-          .describe(
-            "Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
-          )
-          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
-        penalty_factor: z
-          .number()
-          .min(0)
-          .default(1)
-          .describe(
-            "Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
-          )
-          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
-        max_length: tokenCount(1)
-          .nullable()
-          .default(null)
-          .describe(
-            "Length limit of one response for the overlong penalty, in tokens; null is rollout.train.max_tokens.",
-          )
-          .meta(needs(isOn("algorithm.overlong_buffer.enable"))),
+        ...under(
+          {
+            len: tokenCount(1)
+              .default(128)
+              .describe(
+                "Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).",
+              ),
+            penalty_factor: z
+              .number()
+              .min(0)
+              .default(1)
+              .describe(
+                "Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1 (arXiv:2503.14476).",
+              ),
+            max_length: tokenCount(1)
+              .nullable()
+              .default(null)
+              .describe(
+                "Length limit of one response for the overlong penalty, in tokens; null is rollout.train.max_tokens.",
+              ),
+          },
+          isOn("algorithm.overlong_buffer.enable"),
+        ),
       })
       .prefault({}),
     mask_truncated_samples: z
@@ -225,6 +267,16 @@ export const algorithmOptions: Section<"algorithm"> = z
       .describe(
         "Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does (arXiv:2503.14476); they still count in their group's baseline.",
       ),
+    excluded_reasons: z
+      .array(z.enum(excludableReasons))
+      .default([])
+      .describe(
+        "Termination reasons whose rollouts are excluded from training, and from the baseline of their group; rLLM's compact filtering excludes all but env_done and unknown by default. max_turns_exceeded is reported with a TerminationEvent where a function has no such limit; other failures than error, which is the agent's, are always excluded.",
+      )
+      .meta({
+        allowed: `a list of ${excludableReasons.join(", ")}`,
+        exampleValues: [["error"]],
+      }),
     rollout_correction: rolloutCorrection,
   })
   .prefault({});

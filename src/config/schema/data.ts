@@ -10,6 +10,13 @@ import {
   seedNumber,
 } from "./kinds.ts";
 import { free, freeAndNeeds, needs, validationData } from "./option-meta.ts";
+import { oneOf } from "./variants.ts";
+
+const byDifficulty = {
+  difficulty_key: nonEmptyString()
+    .default("difficulty")
+    .describe("Key of the difficulty in a task's metadata: a number, larger is harder."),
+};
 
 export const dataOptions: Section<"data", "seed"> = z
   .strictObject({
@@ -40,18 +47,10 @@ export const dataOptions: Section<"data", "seed"> = z
       .default(null)
       .describe("Seed of the order of the training tasks; null is trainer.seed.")
       .meta({ inherits: "trainer.seed" }),
-    curriculum: z
-      .enum(["none", "easy_first", "hard_first"])
-      .default("none")
-      .describe(
-        "Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by data.difficulty_key and shuffle equal ones.",
-      ),
-    difficulty_key: nonEmptyString()
-      .default("difficulty")
-      .describe(
-        "Key of the difficulty in a task's metadata, for data.curriculum: a number, larger is harder.",
-      )
-      .meta(needs({ option: "data.curriculum", not: "none" })),
+    curriculum: oneOf({ none: {}, easy_first: byDifficulty, hard_first: byDifficulty }, "none", {
+      description:
+        "Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by difficulty and shuffle equal ones.",
+    }),
   })
   .prefault({});
 

@@ -1,7 +1,7 @@
 /** Options of an environment that gives tasks, tools and rewards: `env`. */
 import { z } from "zod";
 import { integer, nonEmptyString, type Section } from "./kinds.ts";
-import { freeAndNeeds, needs } from "./option-meta.ts";
+import { free, under } from "./option-meta.ts";
 
 const withEnvironment = { option: "env", not: null } as const;
 
@@ -10,71 +10,72 @@ const maxSeconds = 2_147_483;
 
 export const environmentOptions: Section<"environment"> = z
   .strictObject({
-    split: nonEmptyString()
-      .default("train")
-      .describe("Split of the environment whose tasks are trained on, unless dataset.train is set.")
-      .meta(needs(withEnvironment)),
-    val_split: nonEmptyString()
-      .nullable()
-      .default(null)
-      .describe(
-        "Split of the environment whose tasks are validated on, unless dataset.val is set; null is no validation.",
-      )
-      .meta(freeAndNeeds(withEnvironment)),
-    reward: z
-      .enum(["sum", "last"])
-      .default("sum")
-      .describe(
-        "How the rewards of the calls of an episode make that of the rollout: their sum, or the last one. Each is a signal as well.",
-      )
-      .meta(needs(withEnvironment)),
-    max_turns: integer(1, 100_000)
-      .default(20)
-      .describe(
-        "Maximum model calls of an episode, for the agent that is used where agent is null.",
-      )
-      .meta(needs(withEnvironment)),
-    system_prompt: nonEmptyString()
-      .nullable()
-      .default(null)
-      .describe(
-        "System message before the prompt of the environment, for the agent that is used where agent is null; null is none.",
-      )
-      .meta(needs(withEnvironment)),
-    max_result_chars: integer(100)
-      .default(20_000)
-      .describe(
-        "Maximum length of a result that the model sees, in characters; the middle of a longer one is omitted.",
-      )
-      .meta(needs(withEnvironment)),
-    call_timeout_s: z
-      .number()
-      .gt(0)
-      .max(maxSeconds)
-      .default(300)
-      .describe("Timeout in seconds of one call of the environment.")
-      .meta(freeAndNeeds(withEnvironment)),
-    toolset: nonEmptyString()
-      .nullable()
-      .default(null)
-      .describe(
-        "Named set of tools to open episodes with, for ors: environments; null is the environment's own.",
-      )
-      .meta(needs(withEnvironment)),
-    python: nonEmptyString()
-      .nullable()
-      .default(null)
-      .describe(
-        "Python interpreter that has the package verifiers, for verifiers: environments; null is the one of agent-trainer env setup, or else python3.",
-      )
-      .meta(freeAndNeeds(withEnvironment)),
-    secrets: z
-      .array(nonEmptyString())
-      .default([])
-      .describe(
-        "Environment variables whose values are sent as secrets of the same names when an episode is opened, for ors: environments.",
-      )
-      .meta({ ...freeAndNeeds(withEnvironment), exampleValues: [["SEARCH_KEY"]] }),
+    ...under(
+      {
+        split: nonEmptyString()
+          .default("train")
+          .describe(
+            "Split of the environment whose tasks are trained on, unless dataset.train is set.",
+          ),
+        val_split: nonEmptyString()
+          .nullable()
+          .default(null)
+          .describe(
+            "Split of the environment whose tasks are validated on, unless dataset.val is set; null is no validation.",
+          )
+          .meta(free),
+        reward: z
+          .enum(["sum", "last"])
+          .default("sum")
+          .describe(
+            "How the rewards of the calls of an episode make that of the rollout: their sum, or the last one. Each is a signal as well.",
+          ),
+        max_turns: integer(1, 100_000)
+          .default(20)
+          .describe(
+            "Maximum model calls of an episode, for the agent that is used where agent is null.",
+          ),
+        system_prompt: nonEmptyString()
+          .nullable()
+          .default(null)
+          .describe(
+            "System message before the prompt of the environment, for the agent that is used where agent is null; null is none.",
+          ),
+        max_result_chars: integer(100)
+          .default(20_000)
+          .describe(
+            "Maximum length of a result that the model sees, in characters; the middle of a longer one is omitted.",
+          ),
+        call_timeout_s: z
+          .number()
+          .gt(0)
+          .max(maxSeconds)
+          .default(300)
+          .describe("Timeout in seconds of one call of the environment.")
+          .meta(free),
+        toolset: nonEmptyString()
+          .nullable()
+          .default(null)
+          .describe(
+            "Named set of tools to open episodes with, for ors: environments; null is the environment's own.",
+          ),
+        python: nonEmptyString()
+          .nullable()
+          .default(null)
+          .describe(
+            "Python interpreter that has the package verifiers, for verifiers: environments; null is the one of agent-trainer env setup, or else python3.",
+          )
+          .meta(free),
+        secrets: z
+          .array(nonEmptyString())
+          .default([])
+          .describe(
+            "Environment variables whose values are sent as secrets of the same names when an episode is opened, for ors: environments.",
+          )
+          .meta({ ...free, exampleValues: [["SEARCH_KEY"]] }),
+      },
+      withEnvironment,
+    ),
   })
   .prefault({});
 

@@ -2,19 +2,27 @@
 import { z } from "zod";
 import { integer, nonEmptyString, type Section, tokenCount } from "./kinds.ts";
 import { free, needs } from "./option-meta.ts";
+import { oneOf } from "./variants.ts";
 
-const isDpo = { option: "fine_tuning.loss", is: ["dpo"] };
+const dpo = {
+  beta: z
+    .number()
+    .gt(0)
+    .default(0.1)
+    .describe(
+      "DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.",
+    )
+    .meta({ resume: "fixed" }),
+};
 const hasRun = { option: "fine_tuning.from_run", not: null };
 
 export const fineTuningOptions: Section<"fineTuning"> = z
   .strictObject({
-    loss: z
-      .enum(["sft", "dpo"])
-      .default("sft")
-      .describe(
+    loss: oneOf({ sft: {}, dpo }, "sft", {
+      description:
         "What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo prefers the chosen of two responses (arXiv:2305.18290).",
-      )
-      .meta({ resume: "never" }),
+      resume: "never",
+    }),
     train: nonEmptyString()
       .nullable()
       .default(null)
@@ -74,13 +82,5 @@ export const fineTuningOptions: Section<"fineTuning"> = z
         "Consecutive validations without a lower loss after which fine-tuning stops; 0 takes trainer.early_stopping_patience.",
       )
       .meta(free),
-    beta: z
-      .number()
-      .gt(0)
-      .default(0.1)
-      .describe(
-        "DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.",
-      )
-      .meta(needs(isDpo)),
   })
   .prefault({});

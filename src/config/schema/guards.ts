@@ -2,24 +2,23 @@
 import { z } from "zod";
 import { integer, type Section } from "./kinds.ts";
 import { free, freeAndNeeds, needsBackend } from "./option-meta.ts";
+import { oneOf } from "./variants.ts";
 
 const limit = (text: string) => z.number().gt(0).nullable().default(null).describe(text);
 
+const skip = {
+  max_updates: integer(1)
+    .default(3)
+    .describe("Maximum consecutive updates that may be skipped; one more ends the run."),
+};
+
 export const guardOptions: Section<"guards"> = z
   .strictObject({
-    on_non_finite: z
-      .enum(["raise", "skip"])
-      .default("raise")
-      .describe(
+    on_non_finite: oneOf({ raise: {}, skip }, "raise", {
+      description:
         "What a loss or gradient that is not finite does: raise ends the run, skip skips that update.",
-      )
-      .meta(free),
-    max_skipped_updates: integer(1)
-      .default(3)
-      .describe(
-        "Maximum consecutive updates that guards.on_non_finite=skip may skip; one more ends the run.",
-      )
-      .meta(freeAndNeeds({ option: "guards.on_non_finite", is: ["skip"] })),
+      ...free,
+    }),
     grad_norm: limit(
       "Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action applies. null is off.",
     ).meta({ ...free, ...needsBackend("grad_norm") }),

@@ -3,6 +3,7 @@
  * resumed, which other options must be set for it to have an effect, and what its values need of a
  * backend. Plain data, so that it survives in the JSON Schema that `fields.ts` reads.
  */
+import type { z } from "zod";
 import type { BackendCapabilities, MeasuredMetric } from "../../core/backend.ts";
 import type { OptimSpec } from "../../core/loss/loss.ts";
 
@@ -14,7 +15,7 @@ export type ResumeRule = "free" | "fixed" | "never";
 
 /** One thing that must hold for an option to have an effect. */
 export type Requirement =
-  /** `option` has one of these values. For losses and estimators, those of single roles count, too. */
+  /** `option` has one of these values. */
   | { readonly option: string; readonly is: readonly unknown[] }
   | { readonly option: string; readonly not: unknown }
   | { readonly option: string; readonly above: number }
@@ -60,8 +61,6 @@ export interface OptionMeta {
   readonly ofModel?: { readonly plain: unknown };
   /** The option that sets it for single roles. */
   readonly byRole?: string;
-  /** The option without which it is refused. */
-  readonly setWith?: string;
   /** What its values need of a backend. */
   readonly backend?: {
     readonly need: BackendNeed;
@@ -89,9 +88,24 @@ export const freeAndNeeds = (...requires: readonly Requirement[]): Meta => ({
 /** `option=true` */
 export const isOn = (option: string): Requirement => ({ option, is: [true] });
 
+/** Options of which none has an effect unless all of these hold: said once, for all of them. */
+export function under<S extends Readonly<Record<string, z.ZodType>>>(
+  shape: S,
+  ...requires: readonly Requirement[]
+): S {
+  const each = Object.entries(shape).map(([name, option]) => {
+    const own = option.meta() as OptionMeta | undefined;
+    return [name, option.meta({ ...own, requires: [...requires, ...(own?.requires ?? [])] })];
+  });
+  return Object.fromEntries(each) as S;
+}
+
 /** For `.meta(...)`: values other than the default, or `values`, need this of a backend. */
 export const needsBackend = (need: BackendNeed, values?: readonly unknown[] | "all"): Meta => ({
   backend: values === undefined ? { need } : { need, values },
 });
+
+/** Stands for any custom function in a list of names. */
+export const customFunction = "path#export";
 
 export const validationData: Requirement = { data: "validation" };

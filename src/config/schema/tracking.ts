@@ -1,12 +1,14 @@
 /** Options of trackers: where a run's numbers and events go besides its folder. */
 import { z } from "zod";
 import { integer, nonEmptyString, type Section } from "./kinds.ts";
-import { free, freeAndNeeds } from "./option-meta.ts";
+import { free, under } from "./option-meta.ts";
 
 const trackerNames = ["tensorboard", "wandb", "mlflow", "prometheus", "opentelemetry"] as const;
 
-const uses = (name: (typeof trackerNames)[number]) =>
-  freeAndNeeds({ option: "tracking.trackers", includes: name });
+const used = <S extends Readonly<Record<string, z.ZodType>>>(
+  name: (typeof trackerNames)[number],
+  options: S,
+): S => under(options, { option: "tracking.trackers", includes: name });
 
 export const trackingOptions: Section<"tracking"> = z
   .strictObject({
@@ -36,61 +38,69 @@ export const trackingOptions: Section<"tracking"> = z
       )
       .meta(free),
     wandb: z
-      .strictObject({
-        mode: z
-          .enum(["offline", "online"])
-          .default("offline")
-          .describe(
-            "How W&B gets the run: offline writes its log into the run folder, for wandb sync; online uploads that while the run goes, with the installed command wandb.",
-          )
-          .meta(uses("wandb")),
-        entity: nonEmptyString()
-          .nullable()
-          .default(null)
-          .describe("W&B team or user of the run; null is the account's default.")
-          .meta({ ...uses("wandb"), exampleValues: ["my-team"] }),
-      })
+      .strictObject(
+        used("wandb", {
+          mode: z
+            .enum(["offline", "online"])
+            .default("offline")
+            .describe(
+              "How W&B gets the run: offline writes its log into the run folder, for wandb sync; online uploads that while the run goes, with the installed command wandb.",
+            )
+            .meta(free),
+          entity: nonEmptyString()
+            .nullable()
+            .default(null)
+            .describe("W&B team or user of the run; null is the account's default.")
+            .meta({ ...free, exampleValues: ["my-team"] }),
+        }),
+      )
       .prefault({}),
     mlflow: z
-      .strictObject({
-        url: z
-          .url({ protocol: /^https?$/u })
-          .default("http://127.0.0.1:5000")
-          .describe(
-            "MLflow tracking server. A token is read from MLFLOW_TRACKING_TOKEN, or a user and password from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.",
-          )
-          .meta({ ...uses("mlflow"), exampleValues: ["http://127.0.0.1:5001"] }),
-      })
+      .strictObject(
+        used("mlflow", {
+          url: z
+            .url({ protocol: /^https?$/u })
+            .default("http://127.0.0.1:5000")
+            .describe(
+              "MLflow tracking server. A token is read from MLFLOW_TRACKING_TOKEN, or a user and password from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.",
+            )
+            .meta({ ...free, exampleValues: ["http://127.0.0.1:5001"] }),
+        }),
+      )
       .prefault({}),
     prometheus: z
-      .strictObject({
-        host: nonEmptyString()
-          .default("127.0.0.1")
-          .describe("Address at which /metrics listens.")
-          .meta(uses("prometheus")),
-        port: integer(0)
-          .max(65_535)
-          .default(9464)
-          .describe("Port at which /metrics listens; 0 takes any free one.")
-          .meta(uses("prometheus")),
-      })
+      .strictObject(
+        used("prometheus", {
+          host: nonEmptyString()
+            .default("127.0.0.1")
+            .describe("Address at which /metrics listens.")
+            .meta(free),
+          port: integer(0)
+            .max(65_535)
+            .default(9464)
+            .describe("Port at which /metrics listens; 0 takes any free one.")
+            .meta(free),
+        }),
+      )
       .prefault({}),
     opentelemetry: z
-      .strictObject({
-        endpoint: z
-          .url({ protocol: /^https?$/u })
-          .nullable()
-          .default(null)
-          .describe(
-            "URL that spans are posted to as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; null takes the environment's OTEL_EXPORTER_OTLP_ENDPOINT.",
-          )
-          .meta({ ...uses("opentelemetry"), exampleValues: ["http://127.0.0.1:4318/v1/traces"] }),
-        content: z
-          .boolean()
-          .default(false)
-          .describe("Whether spans hold messages and tool arguments, which may be private.")
-          .meta(uses("opentelemetry")),
-      })
+      .strictObject(
+        used("opentelemetry", {
+          endpoint: z
+            .url({ protocol: /^https?$/u })
+            .nullable()
+            .default(null)
+            .describe(
+              "URL that spans are posted to as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; null takes the environment's OTEL_EXPORTER_OTLP_ENDPOINT.",
+            )
+            .meta({ ...free, exampleValues: ["http://127.0.0.1:4318/v1/traces"] }),
+          content: z
+            .boolean()
+            .default(false)
+            .describe("Whether spans hold messages and tool arguments, which may be private.")
+            .meta(free),
+        }),
+      )
       .prefault({}),
   })
   .prefault({});

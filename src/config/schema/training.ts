@@ -9,9 +9,10 @@ import {
   type Section,
   atOnce,
 } from "./kinds.ts";
-import { free, freeAndNeeds, needs, needsBackend } from "./option-meta.ts";
+import { free, needs, needsBackend } from "./option-meta.ts";
+import { oneOf } from "./variants.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";
-import { scheduleNames } from "../../algorithms/schedule.ts";
+import type { ScheduleName } from "../../algorithms/schedule.ts";
 
 export const modelOptions: Section<"model"> = z
   .strictObject({
@@ -60,6 +61,35 @@ export const modelOptions: Section<"model"> = z
   })
   .prefault({} as { name: string });
 
+const warmup = {
+  warmup: z
+    .number()
+    .min(0)
+    .max(1_000_000_000)
+    .refine((value) => value < 1 || Number.isInteger(value))
+    .default(0)
+    .describe(
+      "Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all steps, rounded down; 0 is none.",
+    )
+    .meta({
+      ...needsBackend("learningRate"),
+      allowed: "a whole number of steps of at least 0, or a fraction below 1",
+      exampleValues: [10, 0.1],
+    }),
+};
+
+const decay = {
+  ...warmup,
+  min_ratio: fraction()
+    .default(0)
+    .describe("Final learning rate, as a fraction of training.learning_rate."),
+};
+
+const schedules = { constant: warmup, linear: decay, cosine: decay } satisfies Record<
+  ScheduleName,
+  unknown
+>;
+
 export const trainingOptions: Section<"training"> = z
   .strictObject({
     learning_rate: ofModel(fraction())
@@ -71,29 +101,11 @@ export const trainingOptions: Section<"training"> = z
         ofModel: { plain: defaultOptim.learningRate },
         ...needsBackend("learningRate"),
       }),
-    lr_schedule: z
-      .enum(scheduleNames)
-      .default("constant")
-      .describe(
-        "Learning-rate schedule after warm-up; linear and cosine decay to training.min_lr_ratio.",
-      )
-      .meta({ ...free, ...needsBackend("learningRate") }),
-    warmup_steps: integer(0)
-      .default(0)
-      .describe("Steps of linear learning-rate warm-up; 0 is none, or training.warmup_steps_ratio.")
-      .meta({ ...free, ...needsBackend("learningRate") }),
-    warmup_steps_ratio: fraction()
-      .default(0)
-      .describe(
-        "Learning-rate warm-up as a fraction of all steps, where training.warmup_steps is 0; 0 is none.",
-      )
-      .meta(freeAndNeeds({ option: "training.warmup_steps", is: [0] })),
-    min_lr_ratio: fraction()
-      .default(0)
-      .describe(
-        "Final learning rate of the linear and cosine schedules, as a fraction of training.learning_rate.",
-      )
-      .meta(freeAndNeeds({ option: "training.lr_schedule", is: ["linear", "cosine"] })),
+    lr_schedule: oneOf(schedules, "constant", {
+      description: "Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.",
+      ...free,
+      ...needsBackend("learningRate"),
+    }),
     beta1: z
       .number()
       .min(0)

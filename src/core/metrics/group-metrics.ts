@@ -25,7 +25,7 @@ export const groupMetrics = [
         names: ["groups/dropped/{reason}"],
         unit: "count",
         meaning:
-          "What is not trained on: `excluded_episodes` (failed, canceled, or by `compact_filtering`), `no_trainable_steps`, `untrained` (a role in `rollout.untrained_roles`, or `train: false`), `no_reward`, `invalid_reward`, `uniform_groups` and the `uniform_trajectories` in them.",
+          "What is not trained on: `excluded_episodes` (failed, canceled, or by `algorithm.excluded_reasons`), `no_trainable_steps`, `untrained` (a role in `rollout.untrained_roles`, or `train: false`), `no_reward`, `invalid_reward`, `uniform_groups` and the `uniform_trajectories` in them.",
       },
       {
         names: ["groups/{role}/comparable"],

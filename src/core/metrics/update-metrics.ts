@@ -4,7 +4,7 @@ export const updateMetrics = [
   {
     title: "Update",
     about:
-      "Means over trained tokens and over the updates of the step, unless stated otherwise. r is the loss's ratio exp(l − o) of a token, from its log-probability before the update and the one when it was sampled; with rollout correction and `bypass_mode=false`, the one at the start of the step.",
+      "Means over trained tokens and over the updates of the step, unless stated otherwise. r is the loss's ratio exp(l − o) of a token, from its log-probability before the update and the one when it was sampled; with rollout correction and another type than `none`, the one at the start of the step.",
     entries: [
       {
         names: ["train/loss"],
@@ -220,14 +220,14 @@ export const updateMetrics = [
         ],
         unit: "weight",
         meaning:
-          "Importance weights before normalization; `seq_mean` is the mean over rows. With `tis_mode=sequence`, `max` and `min` are over rows, by their ratio before the cap.",
-        when: "`tis_mode`",
+          "Importance weights before normalization; `seq_mean` is the mean over rows. With `sequence`, `max` and `min` are over rows, by their ratio before the cap.",
+        when: "`algorithm.rollout_correction` is `token` or `sequence`",
       },
       {
         names: ["rollout_correction/rollout_is_eff_sample_size"],
         unit: "fraction",
         meaning: "Effective sample size of the weights, as a fraction of tokens.",
-        when: "`tis_mode`",
+        when: "`algorithm.rollout_correction` is `token` or `sequence`",
       },
       {
         names: [
@@ -235,15 +235,14 @@ export const updateMetrics = [
           "rollout_correction/rollout_is_ratio_fraction_low",
         ],
         unit: "fraction",
-        meaning:
-          "Ratios above the cap, and below its inverse; with `tis_mode=sequence` those of rows.",
-        when: "`tis_mode`",
+        meaning: "Ratios above the cap, and below its inverse; with `sequence` those of rows.",
+        when: "`algorithm.rollout_correction` is `token` or `sequence`",
       },
       {
         names: ["rollout_correction/rollout_rs_masked_fraction"],
         unit: "fraction",
         meaning: "Tokens that were dropped.",
-        when: "`rollout_rs` or a veto",
+        when: "`reject` or a veto",
       },
       {
         names: [
@@ -252,7 +251,7 @@ export const updateMetrics = [
         ],
         unit: "fraction",
         meaning: "Rows that lost any token; rows that lost all.",
-        when: "`rollout_rs` or a veto",
+        when: "`reject` or a veto",
       },
       {
         names: ["rollout_correction/rollout_token_veto_fraction"],

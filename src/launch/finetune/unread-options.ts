@@ -1,5 +1,6 @@
 /** Options that have no meaning for fine-tuning: those of rollouts and of their rewards. */
 import { configFields } from "../../config/fields.ts";
+import { optionValue } from "../../config/option-types.ts";
 import { configTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { valueAt } from "../../config/tree.ts";
@@ -8,7 +9,7 @@ const sections = new Set([
   ...["model", "fine_tuning", "training", "guards", "trainer", "data", "backend"],
   // What watches a run.
   ...["health", "budget", "tracking"],
-  ...["local", "tinker", "tinker_base_url", "fireworks", "verl"],
+  ...["local", "tinker", "fireworks", "verl"],
 ]);
 const unreadKeys = new Set([
   "training.num_minibatches",
@@ -19,8 +20,8 @@ const unreadKeys = new Set([
   "trainer.max_failed_fraction",
   "data.val_batch_size",
   "data.max_prompt_length",
-  "data.curriculum",
-  "data.difficulty_key",
+  "data.curriculum.type",
+  "data.curriculum.difficulty_key",
 ]);
 
 /** Read where there are held-out examples: the configuration of `train` sets them for its own validation. */
@@ -41,10 +42,11 @@ export function isRead(key: string): boolean {
 export function unreadWarning(config: TrainConfig, hasValidation: boolean): string | null {
   const tree = configTree(config);
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-  const set = configFields().flatMap(({ key, default: standard, inherits }) => {
+  const set = configFields().flatMap((field) => {
+    const { key, default: standard, inherits } = field;
     const usual = inherits === undefined ? standard : valueAt(tree, inherits);
     const isUsed = isRead(key) && (hasValidation || !ofValidation.has(key));
-    return isUsed || same(valueAt(tree, key), usual) ? [] : [key];
+    return isUsed || same(optionValue(tree, field), usual) ? [] : [key];
   });
   if (set.length === 0) return null;
   const shown = set.slice(0, 6).join(", ");

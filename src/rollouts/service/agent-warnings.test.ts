@@ -38,11 +38,11 @@ describe("wayNotices", () => {
   });
 
   it("tells of the limit on turns that functions do not have", () => {
-    const enable = "compact_filtering.enable=true";
-    const turns = [expect.stringContaining("mask_max_turns_exceeded")];
+    const enable = "algorithm.excluded_reasons=[max_turns_exceeded]";
+    const turns = [expect.stringContaining("max_turns_exceeded in algorithm.excluded_reasons")];
     expect(warnings(flow, enable)).toEqual(turns);
     expect(warnings(alone, enable)).toEqual(turns);
     expect(warnings(workflow, enable)).toEqual([]);
-    expect(warnings(flow, enable, "compact_filtering.mask_max_turns_exceeded=false")).toEqual([]);
+    expect(warnings(flow, "algorithm.excluded_reasons=[timeout]")).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ type Way = Pick<Rollouts<never>, "evaluator" | "hooks" | "program">;
 
 /** Sentences for warning events. */
 export function wayNotices(config: TrainConfig, { program, evaluator, hooks }: Way): string[] {
-  const { rollout, compactFiltering, stepwiseAdvantage } = config;
+  const { algorithm, rollout, stepwiseAdvantage } = config;
   const { scoresItself = false, limitsTurns = false, what } = program;
   const warnings: string[] = [];
   const mayBeEvaluated = evaluator !== null || hooks !== undefined;
@@ -23,9 +23,9 @@ export function wayNotices(config: TrainConfig, { program, evaluator, hooks }: W
       "stepwise_advantage.mode=per_step has no rewards of single steps to work with: the evaluator's reward trains in their place. Set rollout.reward_source=rollout to train on the rollout's own.",
     );
   }
-  if (compactFiltering.enable && compactFiltering.maskMaxTurnsExceeded && !limitsTurns) {
+  if (algorithm.excludedReasons.includes("max_turns_exceeded") && !limitsTurns) {
     warnings.push(
-      `compact_filtering.mask_max_turns_exceeded has no limit on turns to work with: ${what} sets none, so only rollouts count that end with new TerminationEvent("max_turns_exceeded") or report that reason.`,
+      `max_turns_exceeded in algorithm.excluded_reasons has no limit on turns to work with: ${what} sets none, so only rollouts count that end with new TerminationEvent("max_turns_exceeded") or report that reason.`,
     );
   }
   return warnings;

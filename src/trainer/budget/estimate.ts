@@ -51,9 +51,9 @@ function isTrainerLoss(config: TrainConfig, { backend, capabilities }: RunSize):
 function passesOf(config: TrainConfig, size: RunSize): number {
   const { training, algorithm } = config;
   const reference = algorithm.klBeta > 0 ? 1 : 0;
-  const { rolloutRs, rolloutTokenVetoThreshold: veto } = algorithm.rolloutCorrection;
+  const { reject, rolloutTokenVetoThreshold: veto } = algorithm.rolloutCorrection;
   const isCorrected =
-    isDecoupled(algorithm.rolloutCorrection) || rolloutRs !== null || veto !== null;
+    isDecoupled(algorithm.rolloutCorrection) || reject.length > 0 || veto !== null;
   const rewarded = algorithm.useKlInReward ? 1 : 0;
   const first = isCorrected || algorithm.useKlInReward ? 1 : 0;
   const before = isTrainerLoss(config, size)

@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Published prices are those of the hosted service, and not of another server that speaks its API. */
 function isHosted(backend: string, config: TrainConfig, env: Environment): boolean {
   const given = (value: string | null | undefined): boolean => (value ?? "") !== "";
-  if (backend === "tinker") return !given(config.tinkerBaseUrl) && !given(env["TINKER_BASE_URL"]);
+  if (backend === "tinker") return !given(config.tinker.baseUrl) && !given(env["TINKER_BASE_URL"]);
   return true;
 }
 

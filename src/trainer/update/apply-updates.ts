@@ -81,7 +81,8 @@ export async function applyUpdates(
   skippedBefore: number,
 ): Promise<Updates> {
   const { backend, gate, config, emit } = run;
-  const { action, maxSkippedUpdates, onNonFinite } = config.guards;
+  const { action, onNonFinite } = config.guards;
+  const mostSkipped = onNonFinite.type === "skip" ? onNonFinite.maxUpdates : 0;
   const optim = optimOf(run, step);
   // Checked before an update is applied, if the backend can.
   const before = action === "stop" ? limits : undefined;
@@ -120,7 +121,7 @@ export async function applyUpdates(
         break;
       }
       if (!(error instanceof NumericsError)) throw error;
-      if (onNonFinite === "raise" || skippedInARow >= maxSkippedUpdates) throw error;
+      if (skippedInARow >= mostSkipped) throw error;
       skipped++;
       skippedInARow++;
       emit(step, { type: "warning", message: `An update was skipped: ${error.message}` });

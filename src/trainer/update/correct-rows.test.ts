@@ -37,26 +37,20 @@ const rows = masks.map((mask, r): TrainingRow => ({
 const forward = async (): Promise<Float32Array[]> => old.map((row) => Float32Array.from(row));
 
 const off: RolloutCorrectionOptions = {
-  bypassMode: null,
-  tisMode: null,
-  tisCap: 2,
-  rolloutIsBatchNormalize: false,
-  rolloutRs: null,
-  rolloutRsThreshold: null,
+  type: "none",
+  reject: [],
   rolloutTokenVetoThreshold: null,
 };
+const weighted = { ...off, type: "token", cap: 2, batchNormalize: false } as const;
 
 const rounded = (values: Float32Array | undefined): number[] =>
   Array.from(values ?? [], (value) => Number(value.toFixed(5)));
 
 describe("correctRows", () => {
-  it.each([off, { ...off, bypassMode: true }])(
-    "asks for nothing where nothing is on",
-    async (o) => {
-      const never = () => Promise.reject(new Error("asked"));
-      expect(await correctRows(rows, never, o)).toEqual({ rows, metrics: {} });
-    },
-  );
+  it("asks for nothing where nothing is on", async () => {
+    const never = () => Promise.reject(new Error("asked"));
+    expect(await correctRows(rows, never, off)).toEqual({ rows, metrics: {} });
+  });
 
   it("gives rows that lack log-probabilities the trainer's, and asks for no others", async () => {
     const asked: number[] = [];
@@ -81,7 +75,7 @@ describe("correctRows", () => {
 
   it("where it corrects, a row that lacks them weighs 1, is not rejected and not measured", async () => {
     const lacking = rows.map((row, r) => (r === 0 ? row : { ...row, lacksSamplingLogprobs: true }));
-    const options = { ...off, tisMode: "token", rolloutTokenVetoThreshold: 0.5 } as const;
+    const options = { ...weighted, rolloutTokenVetoThreshold: 0.5 };
     const { rows: corrected, metrics } = await correctRows(lacking, forward, options);
     expect(corrected.map((row) => rounded(row.samplingLogprobs))).toEqual(old);
     expect(corrected.map((row) => rounded(row.weights))).toEqual([
@@ -91,16 +85,14 @@ describe("correctRows", () => {
     ]);
     // As of the first row alone.
     const alone = await correctRows(rows.slice(0, 1), async () => [Float32Array.from(old[0]!)], {
-      ...off,
-      tisMode: "token",
+      ...weighted,
     });
     expect(metrics["off_policy/kl_k3"]).toBe(alone.metrics["off_policy/kl_k3"]);
   });
 
   it("takes ratios to the trainer, and weighs tokens by how far the sampler was away", async () => {
     const { rows: corrected, metrics } = await correctRows(rows, forward, {
-      ...off,
-      tisMode: "token",
+      ...weighted,
     });
     expect(corrected.map((row) => rounded(row.samplingLogprobs))).toEqual(old);
     expect(corrected.map((row) => rounded(row.weights))).toEqual([
@@ -115,25 +107,24 @@ describe("correctRows", () => {
   });
 
   it("multiplies weights that rows already have", async () => {
-    const weighted = rows.map((row) => ({
+    const given = rows.map((row) => ({
       ...row,
       weights: Float32Array.from(row.targetMask, (trained) => trained * 0.5),
     }));
-    const { rows: corrected } = await correctRows(weighted, forward, { ...off, tisMode: "token" });
+    const { rows: corrected } = await correctRows(given, forward, weighted);
     expect(rounded(corrected[1]?.weights)).toEqual([0, 0, 0.91106, 1]);
   });
 
   it("recomputes without weighing when that is all that is asked for", async () => {
-    const { rows: corrected } = await correctRows(rows, forward, { ...off, bypassMode: false });
+    const { rows: corrected } = await correctRows(rows, forward, { ...off, type: "recompute" });
     expect(corrected.map((row) => rounded(row.samplingLogprobs))).toEqual(old);
     expect(corrected.every((row) => row.weights === undefined)).toBe(true);
   });
 
-  it("rejects tokens in bypass mode, whose ratios stay those to the sampler", async () => {
+  it("rejects tokens without recomputing, whose ratios stay those to the sampler", async () => {
     const { rows: corrected, metrics } = await correctRows(rows, forward, {
       ...off,
-      rolloutRs: "token_k1",
-      rolloutRsThreshold: "0.5_2.0",
+      reject: ["token_k1=0.5_2.0"],
     });
     expect(corrected.map((row) => [...row.targetMask])).toEqual([
       [0, 0, 1, 1, 1],

@@ -2,8 +2,8 @@
  * Rollout correction on rows: requests the trainer's own log-probabilities and turns them into
  * weights, rejections and the base of the loss's ratios.
  *
- * Decoupled (`bypass_mode` false): `samplingLogprobs` becomes the trainer's, so that the loss clips
- * how far an update moves, while `weights` carry how far the sampler was away. Bypass: the loss's
+ * Decoupled (any type but `none`): `samplingLogprobs` becomes the trainer's, so that the loss clips
+ * how far an update moves, while `weights` carry how far the sampler was away. With `none` the loss's
  * ratio is to the sampler, and covers both. Rows that lack sampling log-probabilities get the
  * trainer's in either case: how far their sampler was away is unknown, and counts as no difference.
  */
@@ -35,16 +35,12 @@ export interface CorrectedRows {
 }
 
 /** Whether ratios are relative to the trainer's own weights at the start of the step. */
-export function isDecoupled({ bypassMode, tisMode }: RolloutCorrectionOptions): boolean {
-  return bypassMode === null ? tisMode !== null : !bypassMode;
+export function isDecoupled({ type }: RolloutCorrectionOptions): boolean {
+  return type !== "none";
 }
 
-function rulesOf({
-  rolloutRs,
-  rolloutRsThreshold,
-}: RolloutCorrectionOptions): readonly RejectionRule[] {
-  if (rolloutRs === null || rolloutRsThreshold === null) return [];
-  const parsed = parseRejection(rolloutRs, rolloutRsThreshold);
+function rulesOf({ reject: listed }: RolloutCorrectionOptions): readonly RejectionRule[] {
+  const parsed = parseRejection(listed);
   return typeof parsed === "string" ? [] : parsed;
 }
 
@@ -103,14 +99,15 @@ function filled(row: TrainingRow, trained: Float32Array | undefined): TrainingRo
 
 function weigh(
   logRatios: TokenValues,
-  { tisMode, tisCap, rolloutIsBatchNormalize }: RolloutCorrectionOptions,
+  options: RolloutCorrectionOptions,
 ): ReturnType<typeof importanceWeights> | null {
-  const limit = parseWeightLimit(tisCap);
-  if (tisMode === null || limit === null) return null;
+  if (!("cap" in options)) return null;
+  const limit = parseWeightLimit(options.cap);
+  if (limit === null) return null;
   return importanceWeights(logRatios, {
-    mode: tisMode,
+    mode: options.type,
     limit,
-    normalize: rolloutIsBatchNormalize,
+    normalize: options.batchNormalize,
   });
 }
 

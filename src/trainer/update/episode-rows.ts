@@ -6,39 +6,21 @@ import {
   type CustomEstimators,
   type EstimatorName,
 } from "../../algorithms/catalog.ts";
+import type { AdvantageEstimator } from "../../algorithms/estimators.ts";
 import { dropUniform, groupTrajectories, rewardsDiffer } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { TerminationReason, TrajectoryGroup } from "../../core/trajectory.ts";
-import { namesByRole } from "../../config/role-map.ts";
+import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { isPerStep, shapeOverlong, type StepGroups } from "./shape-rewards.ts";
 
-/**
- * Termination reasons whose rollouts are excluded entirely, in addition to those that left nothing to
- * compare.
- */
-export function excludedReasons({ compactFiltering }: TrainConfig): readonly TerminationReason[] {
-  if (!compactFiltering.enable) return [];
-  const flags: Partial<Record<TerminationReason, boolean>> = {
-    max_prompt_length_exceeded: compactFiltering.maskMaxPromptLengthExceeded,
-    max_response_length_exceeded: compactFiltering.maskMaxResponseLengthExceeded,
-    env_done: compactFiltering.maskEnvDone,
-    max_turns_exceeded: compactFiltering.maskMaxTurnsExceeded,
-    timeout: compactFiltering.maskTimeout,
-    unknown: compactFiltering.maskUnknown,
-    error: compactFiltering.maskError,
-  };
-  const masked = Object.entries(flags).flatMap(([reason, isMasked]) => (isMasked ? [reason] : []));
-  return masked as TerminationReason[];
-}
-
 /** Groups with the rewards that are trained on. */
 export function groupsOf(config: TrainConfig, rollouts: readonly TaskRollouts[]): StepGroups {
-  const grouped = groupTrajectories(rollouts, { excludedReasons: excludedReasons(config) });
+  const { excludedReasons } = config.algorithm;
+  const grouped = groupTrajectories(rollouts, { excludedReasons });
   const shaped = shapeOverlong(config, grouped.groups);
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }
@@ -55,21 +37,25 @@ export function hasContrast(config: TrainConfig, group: TrajectoryGroup): boolea
  * some estimators scale by all rewards of a role. See the option's description.
  */
 function filtersUniform(config: TrainConfig): boolean {
-  const { filterUniformGroups, advEstimator, estimatorMap } = config.algorithm;
+  const { filterUniformGroups, estimator, estimatorByRole } = config.algorithm;
   // A teacher teaches something even where all rewards are equal.
   if (config.distillation.teacher !== null) return filterUniformGroups ?? false;
-  const used = [advEstimator, ...namesByRole(estimatorMap).values()];
+  const used = [estimator, ...estimatorByRole].map(({ type }) => type);
   const isGroupRelative = used.every((name) => groupRelative.has(name as EstimatorName));
   // Trajectories of the same reward may have steps of different rewards.
   return filterUniformGroups ?? (isGroupRelative && !isPerStep(config));
 }
 
 function advantageOptions({ algorithm }: TrainConfig, custom: CustomEstimators): AdvantageOptions {
-  const roles = namesByRole(algorithm.estimatorMap);
+  const find = (given: TrainConfig["algorithm"]["estimator"]): AdvantageEstimator => {
+    const estimator = findEstimator(given.type, custom);
+    const normByStd = !("normByStd" in given) || given.normByStd;
+    return (groups, options) => estimator(groups, { ...options, normByStd });
+  };
   return {
-    estimator: findEstimator(algorithm.advEstimator, custom),
-    byRole: new Map([...roles].map(([role, name]) => [role, findEstimator(name, custom)])),
-    normByStd: algorithm.normAdvByStdInGrpo,
+    estimator: find(algorithm.estimator),
+    byRole: new Map(algorithm.estimatorByRole.map((one) => [one.role, find(one)])),
+    normByStd: true,
   };
 }
 

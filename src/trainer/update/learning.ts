@@ -6,7 +6,6 @@ import { lossNames } from "../../core/loss/loss.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { isFailed, isOverflowed } from "../../core/outcome.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { unusedMetrics } from "./unused.ts";
@@ -24,7 +23,7 @@ const reasons = {
     "no rollout left anything to train on: its calls did not come through config.baseUrl, or cannot be trained on",
   no_reward: "nothing that could be trained on had a reward",
   excluded:
-    "options excluded everything there was to train on: compact_filtering, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
+    "options excluded everything there was to train on: algorithm.excluded_reasons, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
   equal_rewards:
     "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
   not_finite: "the update was skipped, because a loss or gradient was not finite",
@@ -57,8 +56,8 @@ const areZero = (rows: readonly TrainingRow[]): boolean =>
   rows.every(({ advantages }) => advantages.every((value) => value === 0));
 
 const lossesOf = ({ algorithm }: TrainConfig): string[] => [
-  algorithm.lossFn,
-  ...namesByRole(algorithm.lossFnMap).values(),
+  algorithm.loss.type,
+  ...algorithm.lossByRole.map(({ type }) => type),
 ];
 
 /** The loss has no terms but advantages, and they are all 0. */

@@ -6,7 +6,6 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { excludedReasons } from "./episode-rows.ts";
 
 /** Calls with a trained token, by episode; the choices of one call are one. */
 function trainedCalls(rows: readonly TrainingRow[]): Map<string, Set<string>> {
@@ -135,9 +134,9 @@ function excludedRows(
   metrics: Readonly<NamedMetrics>,
 ): { readonly calls: Named; readonly rows: Named } {
   const fraction = metrics["rollout_correction/rollout_rs_seq_dropped_fraction"] ?? 0;
-  const { rolloutRs, rolloutTokenVetoThreshold } = algorithm.rolloutCorrection;
+  const { reject, rolloutTokenVetoThreshold } = algorithm.rolloutCorrection;
   const rules = [
-    ...(rolloutRs === null ? [] : ["algorithm.rollout_correction.rollout_rs"]),
+    ...(reject.length === 0 ? [] : ["algorithm.rollout_correction.reject"]),
     ...(rolloutTokenVetoThreshold === null
       ? []
       : ["algorithm.rollout_correction.rollout_token_veto_threshold"]),
@@ -163,16 +162,18 @@ function dropped(
   episodes: readonly Episode[],
   metrics: Readonly<NamedMetrics>,
 ): Named {
-  const reasons = excludedReasons(config);
-  const masked = episodes.filter(({ terminationReason }) => reasons.includes(terminationReason));
+  const { excludedReasons } = config.algorithm;
+  const masked = episodes.filter(({ terminationReason }) =>
+    (excludedReasons as readonly string[]).includes(terminationReason),
+  );
   const names = [...new Set(masked.map(({ terminationReason }) => terminationReason))];
   return [
     [
       "masked",
       {
         count: masked.length,
-        why: `ended with ${names.join(", ")}, which compact_filtering keeps out of training`,
-        how: `${names.map((name) => `compact_filtering.mask_${name}=false`).join(", ")} includes them`,
+        why: `ended with ${names.join(", ")}, which algorithm.excluded_reasons keeps out of training`,
+        how: `algorithm.excluded_reasons without ${names.join(", ")} includes them`,
         isWanted: true,
       },
     ],

@@ -3,10 +3,11 @@
  * backend computes the loss if it has it and one is enough for all roles; otherwise the trainer does,
  * from the backend's log-probabilities, and the backend receives the gradients.
  */
+import { isDeepStrictEqual } from "node:util";
 import { isCustomName } from "../../algorithms/catalog.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
+import type { LogprobTemperature } from "../../algorithms/rows/trainable-step.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
-import { namesByRole } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
@@ -22,25 +23,49 @@ import { rowLossOf } from "../../core/loss/row-losses.ts";
 import type { CustomLosses } from "../custom-algorithms.ts";
 import type { RunContext } from "../run-context.ts";
 
-/** The loss as configured. @param name of a role's own loss. @default `algorithm.loss_fn` */
-export function lossOf({ algorithm }: TrainConfig, name: string = algorithm.lossFn): LossSpec {
-  const usual = defaultClipOf(name);
+type LossOptions = TrainConfig["algorithm"]["loss"];
+
+/** The numbers of the loss, where it has any. */
+function numbersOf(loss: LossOptions): Partial<LossSpec> {
+  if (loss.type === "dro") return { droBeta: loss.beta };
+  if (loss.type === "sapo") return { sapoTauPositive: loss.tauPos, sapoTauNegative: loss.tauNeg };
+  if (!("epsClip" in loss)) return {};
+  const usual = defaultClipOf(loss.type);
+  const { epsClip, epsClipHigh } = loss;
+  return {
+    epsClip: epsClip ?? usual.low,
+    epsClipHigh: epsClipHigh ?? epsClip ?? usual.high,
+    ...("clipRatioC" in loss && loss.clipRatioC !== null ? { dualClip: loss.clipRatioC } : {}),
+  };
+}
+
+/** The loss as configured. @param loss a role's own. @default `algorithm.loss` */
+export function lossOf({ algorithm }: TrainConfig, loss: LossOptions = algorithm.loss): LossSpec {
+  const usual = defaultClipOf(loss.type);
+  const { aggregation } = algorithm;
   return {
     // Another name has passed the backend's own capabilities.
-    name: name as LossName,
-    epsClip: algorithm.epsClip ?? usual.low,
-    epsClipHigh: algorithm.epsClipHigh ?? algorithm.epsClip ?? usual.high,
-    aggregation: algorithm.lossAggMode,
-    ...(algorithm.lossScaleFactor === null ? {} : { aggregationLength: algorithm.lossScaleFactor }),
-    droBeta: algorithm.droBeta,
-    sapoTauPositive: algorithm.sapoTauPos,
-    sapoTauNegative: algorithm.sapoTauNeg,
-    ...(algorithm.clipRatioC === null ? {} : { dualClip: algorithm.clipRatioC }),
+    name: loss.type as LossName,
+    epsClip: usual.low,
+    epsClipHigh: usual.high,
+    ...numbersOf(loss),
+    aggregation: aggregation.type,
+    ...("length" in aggregation && aggregation.length !== null
+      ? { aggregationLength: aggregation.length }
+      : {}),
     ...(algorithm.klBeta === 0
       ? {}
       : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
     ...(algorithm.entropyCoef === 0 ? {} : { entropyCoef: algorithm.entropyCoef }),
   };
+}
+
+/** The policy that is trained where sampling has another temperature than 1, as configured if the backend supports it. */
+export function logprobTemperatureOf(
+  { algorithm }: TrainConfig,
+  { temperature = false }: BackendCapabilities,
+): LogprobTemperature {
+  return temperature ? algorithm.logprobTemperature : "one";
 }
 
 /** The optimizer at step `step`, from 1. */
@@ -49,13 +74,14 @@ export function optimOf(
   step: number,
 ): OptimSpec {
   const { training } = context.config;
+  const { lrSchedule } = training;
   const learningRate = learningRateAt(
     {
-      name: training.lrSchedule,
+      name: lrSchedule.type,
       learningRate: training.learningRate,
-      warmupSteps: warmupOf(training.warmupSteps, training.warmupStepsRatio, context.totalSteps),
+      warmupSteps: warmupOf(lrSchedule.warmup, context.totalSteps),
       totalSteps: context.totalSteps,
-      minRatio: training.minLrRatio,
+      ...("minRatio" in lrSchedule ? { minRatio: lrSchedule.minRatio } : {}),
     },
     step,
   );
@@ -80,11 +106,12 @@ export function isBackendLoss(
   { algorithm }: Pick<TrainConfig, "algorithm">,
   { losses, dualClip }: BackendCapabilities,
 ): boolean {
-  const { lossFn, lossFnMap, clipRatioC } = algorithm;
+  const { loss, lossByRole } = algorithm;
+  const hasDualClip = "clipRatioC" in loss && loss.clipRatioC !== null;
   return (
-    [...namesByRole(lossFnMap).values()].every((name) => name === lossFn) &&
-    (losses as readonly string[]).includes(lossFn) &&
-    (clipRatioC === null || dualClip === true)
+    lossByRole.every(({ role: _, ...own }) => isDeepStrictEqual(own, loss)) &&
+    (losses as readonly string[]).includes(loss.type) &&
+    (!hasDualClip || dualClip === true)
   );
 }
 
@@ -95,19 +122,18 @@ export function planLoss(
 ): LossPlan {
   const spec = lossOf(config);
   if (isBackendLoss(config, capabilities)) return { spec, byRole: null };
-  const find = (name: string): RowLoss => {
+  const find = (loss: LossOptions): RowLoss => {
+    const name = loss.type;
     const given = custom.get(name);
     if (given !== undefined) return toRowLoss(given);
-    if (!isCustomName(name)) return rowLossOf(name as LossName, lossOf(config, name));
+    if (!isCustomName(name)) return rowLossOf(name, lossOf(config, loss));
     throw new ConfigError({
       message: `The options name the loss ${name}, but no function came with it.`,
-      hint: `Pass the function itself as config.algorithm.lossFn, or one of ${lossNames.join(", ")}.`,
+      hint: `Pass the function itself as config.algorithm.loss, or one of ${lossNames.join(", ")}.`,
       fields: { name },
     });
   };
-  const usual = find(config.algorithm.lossFn);
-  const ofRoles = new Map(
-    [...namesByRole(config.algorithm.lossFnMap)].map(([role, name]) => [role, find(name)]),
-  );
+  const usual = find(config.algorithm.loss);
+  const ofRoles = new Map(config.algorithm.lossByRole.map((loss) => [loss.role, find(loss)]));
   return { spec, byRole: (role) => ofRoles.get(role) ?? usual };
 }

@@ -104,7 +104,7 @@ it("answers during updates with the weights of before, and trains on rollouts of
       "trainer.experiment_name": "overlapped",
       "async_training.enable": true,
       "async_training.staleness_threshold": 1,
-      "algorithm.rollout_correction.tis_mode": "token",
+      "algorithm.rollout_correction": "token",
     },
   });
   await expect(trainer.train()).resolves.toMatchObject({ status: "completed", steps });

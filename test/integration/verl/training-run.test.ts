@@ -44,7 +44,7 @@ function trainer(outputDir: string, options: { readonly resume?: "auto" } = {}):
       "rollout.n": run.groupSize,
       "rollout.train.max_tokens": maxTokens,
       "training.learning_rate": optim.learningRate,
-      "algorithm.rollout_correction.tis_mode": "token",
+      "algorithm.rollout_correction": "token",
       "trainer.total_batches": steps,
       "trainer.save_freq": 10,
       "trainer.output_dir": outputDir,

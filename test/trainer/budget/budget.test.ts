@@ -256,10 +256,10 @@ describe("an estimate", () => {
   it.each([
     {},
     { "training.num_minibatches": 2 },
-    { "training.ppo_epochs": 2, "algorithm.loss_fn_map": {} },
+    { "training.ppo_epochs": 2, "algorithm.loss_by_role": {} },
     { "algorithm.use_kl_in_reward": false, "algorithm.kl_beta": 0.1 },
     { "algorithm.use_kl_in_reward": false, "training.ppo_epochs": 3 },
-    { "algorithm.rollout_correction.tis_mode": null },
+    { "algorithm.rollout_correction": "none" },
     { "replay.tasks": 2 },
   ])("has the passes that a run makes: %j", async (more) => {
     const capabilities = { ...allCapabilities, forward: true, reference: true };
@@ -268,10 +268,10 @@ describe("an estimate", () => {
       "algorithm.use_kl_in_reward": true,
       "algorithm.kl_penalty": "k2",
       "algorithm.kl_ctrl.kl_coef": 0.1,
-      "algorithm.rollout_correction.tis_mode": "token",
+      "algorithm.rollout_correction": "token",
       "algorithm.filter_uniform_groups": false,
       // Another loss than the backend's for the only role: the trainer computes it.
-      "algorithm.loss_fn_map": { agent: "cispo" },
+      "algorithm.loss_by_role": { agent: "cispo" },
       "algorithm.kl_estimator": "k3",
       "trainer.total_batches": 3,
       ...more,
@@ -314,7 +314,7 @@ describe("an estimate", () => {
   });
 
   it("has no price for a server of one's own, nor for a model that is not listed", () => {
-    const own = configOf({ tinker_base_url: "http://127.0.0.1:8000" });
+    const own = configOf({ "tinker.base_url": "http://127.0.0.1:8000" });
     expect(runPrices(own, "tinker", {})).toBeNull();
     expect(runPrices(configOf({}), "tinker", { TINKER_BASE_URL: "http://x" })).toBeNull();
     expect(runPrices(configOf({}), "tinker", {})?.source).toContain("2026-10-07");

@@ -3,7 +3,7 @@ import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { episode, type EpisodeShape, rowsOf } from "./episodes.ts";
+import { episode, type EpisodeShape, rowsOf, withoutStd } from "./episodes.ts";
 
 type Forward = NonNullable<TrainingBackend["forward"]>;
 
@@ -14,7 +14,7 @@ async function rowsWith(
   forward?: Forward,
 ): Promise<{ rows: readonly TrainingRow[]; metrics: Readonly<Record<string, number>> }> {
   const { config } = loadConfig({
-    overrides: ["model.name=m", "algorithm.norm_adv_by_std_in_grpo=false", ...overrides],
+    overrides: ["model.name=m", ...withoutStd(overrides), ...overrides],
   });
   const backend = {
     forward,
@@ -30,7 +30,11 @@ const sampled = ({ advantages, targetMask }: TrainingRow): number[] =>
 const won: EpisodeShape = { reward: 1 };
 const lost: EpisodeShape = { reward: 0 };
 
-describe("compact_filtering", () => {
+/** As rLLM's compact filtering excludes. */
+const excluding =
+  "algorithm.excluded_reasons=[max_prompt_length_exceeded, max_response_length_exceeded, max_turns_exceeded, timeout, error]";
+
+describe("algorithm.excluded_reasons", () => {
   const shapes: EpisodeShape[] = [
     won,
     lost,
@@ -43,7 +47,7 @@ describe("compact_filtering", () => {
     expect(rows).toHaveLength(5);
     expect(metrics["groups/dropped/excluded_episodes"]).toBe(1);
   });
-  it("mask_error leaves out what the agent made fail, which trains with its reward otherwise", async () => {
+  it("error leaves out what the agent made fail, which trains with its reward otherwise", async () => {
     const own: EpisodeShape[] = [won, lost, { reward: 0, reason: "error" }];
     const { rows } = await rowsWith([], own);
     expect(rows.map(sampled)).toEqual([
@@ -51,16 +55,16 @@ describe("compact_filtering", () => {
       [-0.333333, -0.333333],
       [-0.333333, -0.333333],
     ]);
-    const masked = await rowsWith(["compact_filtering.enable=true"], own);
+    const masked = await rowsWith([excluding], own);
     expect(masked.rows.map(sampled)).toEqual([
       [0.5, 0.5],
       [-0.5, -0.5],
     ]);
-    const unmasked = ["compact_filtering.enable=true", "compact_filtering.mask_error=false"];
-    expect((await rowsWith(unmasked, own)).rows).toHaveLength(3);
+    const others = ["algorithm.excluded_reasons=[timeout, max_turns_exceeded]"];
+    expect((await rowsWith(others, own)).rows).toHaveLength(3);
   });
   it("leaves rollouts out whole: they are no part of a baseline either", async () => {
-    const { rows, metrics } = await rowsWith(["compact_filtering.enable=true"], shapes);
+    const { rows, metrics } = await rowsWith([excluding], shapes);
     expect(rows.map(sampled)).toEqual([
       [0.666667, 0.666667],
       [-0.333333, -0.333333],
@@ -69,28 +73,16 @@ describe("compact_filtering", () => {
     expect(metrics["groups/dropped/excluded_episodes"]).toBe(2);
   });
   it.each([
-    ["max_prompt_length_exceeded", "mask_max_prompt_length_exceeded"],
-    ["max_response_length_exceeded", "mask_max_response_length_exceeded"],
-    ["env_done", "mask_env_done"],
-    ["max_turns_exceeded", "mask_max_turns_exceeded"],
-    ["timeout", "mask_timeout"],
-    ["unknown", "mask_unknown"],
-  ] as const)("%s is left out by %s alone", async (reason, option) => {
-    const options = [
-      "max_prompt_length_exceeded",
-      "max_response_length_exceeded",
-      "env_done",
-      "max_turns_exceeded",
-      "timeout",
-      "unknown",
-    ].map((name) => `compact_filtering.mask_${name}=false`);
+    "max_prompt_length_exceeded",
+    "max_response_length_exceeded",
+    "env_done",
+    "max_turns_exceeded",
+    "timeout",
+    "unknown",
+  ] as const)("%s is left out by its name alone", async (reason) => {
     const list = [won, lost, { reward: 0, reason }];
-    const kept = await rowsWith(["compact_filtering.enable=true", ...options], list);
-    expect(kept.rows).toHaveLength(3);
-    const left = await rowsWith(
-      ["compact_filtering.enable=true", ...options, `compact_filtering.${option}=true`],
-      list,
-    );
+    expect((await rowsWith(["algorithm.excluded_reasons=[error]"], list)).rows).toHaveLength(3);
+    const left = await rowsWith([`algorithm.excluded_reasons=[${reason}]`], list);
     expect(left.rows).toHaveLength(2);
   });
 });
@@ -135,10 +127,7 @@ describe("algorithm.filter_uniform_groups", () => {
     ["grpo", 1 / (1 + 2e-6)],
   ])("leaves groups out of the rows, not out of the numbers of %s", async (estimator, value) => {
     const run = (...more: readonly string[]) =>
-      rowsWith(
-        [`algorithm.adv_estimator=${estimator}`, "algorithm.norm_adv_by_std_in_grpo=true", ...more],
-        shapes,
-      );
+      rowsWith([`algorithm.estimator=${estimator}`, ...more], shapes);
     const all = await run("algorithm.filter_uniform_groups=false");
     const filtered = await run();
     expect(all.rows).toHaveLength(4);
@@ -158,7 +147,7 @@ describe("algorithm.filter_uniform_groups", () => {
     const list = Object.entries({ a: [1, 0, 0.5], b: [2, 1], c: [0] }).flatMap(([task, rewards]) =>
       rewards.map((reward): EpisodeShape => ({ task, reward })),
     );
-    const { rows } = await rowsWith(["algorithm.adv_estimator=gpg"], list);
+    const { rows } = await rowsWith(["algorithm.estimator=gpg"], list);
     expect(rows.map((row) => sampled(row)[0])).toEqual([0.75, -0.75, 0, 0.75, -0.75]);
   });
 });

@@ -92,6 +92,18 @@ describe("explainOption", () => {
       otherNames: ["algorithm.group_size", "training.group_size", "actor_rollout_ref.rollout.n"],
     });
   });
+  it("tells of an option with types by its name alone, and of what a type has", () => {
+    expect(explainOption("algorithm.loss")).toMatchObject({
+      key: "algorithm.loss.type",
+      default: "ppo",
+      otherNames: expect.arrayContaining(["algorithm.loss_fn"]),
+    });
+    expect(explainOption("algorithm.loss.beta")).toMatchObject({
+      description: expect.stringMatching(/^For dro: /u),
+      otherNames: expect.arrayContaining(["algorithm.dro_beta"]),
+    });
+    expect(explainOption("algorithm.loss_fn")).toMatchObject({ becomes: ["algorithm.loss.type"] });
+  });
   it("tells what becomes of other trainers' keys", () => {
     expect(explainOption("rllm.data.max_response_length")).toMatchObject({
       becomes: ["rollout.train.max_tokens", "rollout.val.max_tokens"],

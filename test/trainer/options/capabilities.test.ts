@@ -205,29 +205,29 @@ const correction = "algorithm.rollout_correction";
 
 const questions: readonly Question[] = [
   ...lossNames.map((name): Question => ({
-    option: "algorithm.loss_fn",
-    set: { "algorithm.loss_fn": name },
+    option: "algorithm.loss.type",
+    set: { "algorithm.loss": name },
     ask: hasTheLoss,
     ...(fakeLosses.includes(name) ? {} : { of: real }),
   })),
   {
-    option: "algorithm.loss_fn_map",
-    set: { "algorithm.loss_fn_map": { agent: "importance_sampling" } },
+    option: "algorithm.loss_by_role",
+    set: { "algorithm.loss_by_role": { agent: "importance_sampling" } },
     ask: async (asked, config) => {
-      const same = configOf({ "algorithm.loss_fn": "importance_sampling" });
+      const same = configOf({ "algorithm.loss": "importance_sampling" });
       const metrics = await updateAsAsked(asked, config);
       expect(metrics["loss"]).toBeCloseTo(await lossByHand(asked, lossOf(same)), 3);
       return true;
     },
   },
   ...lossAggregations.map((mode): Question => ({
-    option: "algorithm.loss_agg_mode",
-    set: { "algorithm.loss_agg_mode": mode },
+    option: "algorithm.aggregation.type",
+    set: { "algorithm.aggregation": mode },
     ask: hasTheLoss,
   })),
   {
-    option: "algorithm.clip_ratio_c",
-    set: { "algorithm.clip_ratio_c": 1.05 },
+    option: "algorithm.loss.clip_ratio_c",
+    set: { "algorithm.loss.clip_ratio_c": 1.05 },
     ask: async (asked, config) => {
       const without = await lossByHand(asked, lossOf(configOf({})));
       expect(Math.abs((await lossByHand(asked, lossOf(config))) - without)).toBeGreaterThan(1e-2);
@@ -250,9 +250,9 @@ const questions: readonly Question[] = [
     ask: knows("reference"),
   },
   ...[
-    { [`${correction}.bypass_mode`]: false },
-    { [`${correction}.tis_mode`]: "token" },
-    { [`${correction}.rollout_rs`]: "token_k1", [`${correction}.rollout_rs_threshold`]: "2" },
+    { [`${correction}.type`]: "recompute" },
+    { [`${correction}.type`]: "token" },
+    { [`${correction}.reject`]: ["token_k1=2"] },
     { [`${correction}.rollout_token_veto_threshold`]: 1e-4 },
   ].map((set): Question => ({ option: Object.keys(set)[0]!, set, ask: knows("current") })),
   ...[{ "record.token_rows": -1 }, { "record.token_rows": -1, "algorithm.kl_beta": 0.1 }].map(
@@ -260,7 +260,7 @@ const questions: readonly Question[] = [
   ),
   ...lossNames.flatMap((name): Question[] => {
     const of = fakeLosses.includes(name) ? {} : { of: real };
-    const loss = { "algorithm.loss_fn": name };
+    const loss = { "algorithm.loss": name };
     return [
       { option: "guards.kl", set: { ...loss, "guards.kl": 1 }, ask: measures("kl_k3"), ...of },
       {
@@ -306,12 +306,14 @@ const questions: readonly Question[] = [
     of: real,
     ask: samplesGreedily,
   })),
-  ...(["training.lr_schedule", "training.warmup_steps"] as const).map((option): Question => ({
-    option,
-    set: { [option]: option.endsWith("steps") ? 3 : "cosine" },
-    of: real,
-    ask: steers("learningRate", 0.02),
-  })),
+  ...(["training.lr_schedule.type", "training.lr_schedule.warmup"] as const).map(
+    (option): Question => ({
+      option,
+      set: { [option]: option.endsWith("warmup") ? 3 : "cosine" },
+      of: real,
+      ask: steers("learningRate", 0.02),
+    }),
+  ),
   ...(
     [
       ["learning_rate", "learningRate", 0.02],
@@ -334,7 +336,7 @@ const rules = new Map(capabilityRules.map((rule) => [rule.option, rule]));
 it("has a question for every rule that depends on the backend", () => {
   const asked = new Set(questions.map(({ option }) => option));
   // No backend has a model of values.
-  expect([...asked, "algorithm.adv_estimator"].sort()).toEqual([...rules.keys()].sort());
+  expect([...asked, "algorithm.estimator.type"].sort()).toEqual([...rules.keys()].sort());
 });
 
 it("lists losses of verl that the bridge has", () => {
@@ -368,7 +370,7 @@ for (const [name, open] of [
     it("has losses of its own where it says so, and refuses the others by name", async () => {
       const names = name === "verl" ? fakeLosses : lossNames;
       for (const loss of names) {
-        const config = configOf({ "algorithm.loss_fn": loss });
+        const config = configOf({ "algorithm.loss": loss });
         const update = asked.backend.updatePolicy(asked.rows, lossOf(config), still);
         if (isBackendLoss(config, asked.backend.capabilities)) await update;
         else await expect(update).rejects.toMatchObject({ code: "OPTION_UNSUPPORTED" });

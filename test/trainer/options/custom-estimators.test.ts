@@ -21,11 +21,11 @@ describe("estimators of the user", () => {
     const { trainer } = coinTrainer({
       backend,
       set: {
-        algorithm: { advEstimator: twice, filterUniformGroups: false },
+        algorithm: { estimator: twice, filterUniformGroups: false },
         "trainer.total_batches": 2,
       },
     });
-    expect(trainer.config.algorithm.advEstimator).toBe("code#twice");
+    expect(trainer.config.algorithm.estimator).toEqual({ type: "code#twice", normByStd: true });
     const { runDir } = await trainer.train();
     const values = backend.updates.flatMap(({ rows }) =>
       rows.map(({ advantages }) => Math.max(...advantages)),
@@ -38,17 +38,17 @@ describe("estimators of the user", () => {
   it("may be of single roles, next to names", () => {
     const { config: named, functions } = takeFunctions({
       model: { name: "m" },
-      algorithm: { estimatorMap: { judge: twice, solver: "opo" } },
+      algorithm: { estimatorByRole: { judge: twice, solver: "opo" } },
     });
-    expect(resolveConfig(named).algorithm.estimatorMap).toEqual([
-      "judge=code#estimatorMap.judge",
-      "solver=opo",
+    expect(resolveConfig(named).algorithm.estimatorByRole).toEqual([
+      { role: "judge", type: "code#estimatorByRole.judge", normByStd: true },
+      { role: "solver", type: "opo" },
     ]);
-    expect(functions.estimators.get("code#estimatorMap.judge")).toBe(twice);
+    expect(functions.estimators.get("code#estimatorByRole.judge")).toBe(twice);
   });
 
   it("are found by the names that options give them", () => {
-    const options = config("algorithm.adv_estimator=./mine.ts#twice");
+    const options = config("algorithm.estimator=./mine.ts#twice");
     const none = takeFunctions({}).functions;
     const loaded = withLoaded(none, { estimators: { "./mine.ts#twice": twice } });
     expect(loaded.estimators.get("./mine.ts#twice")).toBe(twice);
@@ -60,29 +60,29 @@ describe("estimators of the user", () => {
   });
 
   it("must be functions that keep the shape of the rewards", async () => {
-    expect(() => takeFunctions({ algorithm: { advEstimator: 3 as never } })).toThrow(
-      "algorithm.advEstimator must be a function",
+    expect(() => takeFunctions({ algorithm: { estimator: 3 as never } })).toThrow(
+      "algorithm.estimator must be a function",
     );
-    const { trainer } = coinTrainer({ set: { algorithm: { advEstimator: () => [] } } });
+    const { trainer } = coinTrainer({ set: { algorithm: { estimator: () => [] } } });
     await expect(trainer.train()).rejects.toThrow("returned groups of sizes []");
   });
 
   it("do not make losses, which need log-probabilities of the backend", () => {
-    expect(() => coinTrainer({ set: { algorithm: { lossFn: () => 0 } } })).toThrow(
-      'The backend "coin" does not support algorithm.loss_fn="code#lossFn"',
+    expect(() => coinTrainer({ set: { algorithm: { loss: () => 0 } } })).toThrow(
+      'The backend "coin" does not support algorithm.loss.type="code#loss"',
     );
   });
 });
 
-describe("algorithm.estimator_map", () => {
+describe("algorithm.estimator_by_role", () => {
   it("warns once of a role that no rollout has", async () => {
     const { trainer, events } = coinTrainer({
-      set: { "algorithm.estimator_map": ["agnet=rloo"], "trainer.total_batches": 3 },
+      set: { "algorithm.estimator_by_role": ["agnet=rloo"], "trainer.total_batches": 3 },
     });
     await trainer.train();
     const warnings = events.flatMap((event) => (event.type === "warning" ? [event.message] : []));
-    expect(warnings.filter((text) => text.includes("estimator_map"))).toEqual([
-      "algorithm.estimator_map names the role agnet, but step 1 had agent only. Is it agent?",
+    expect(warnings.filter((text) => text.includes("estimator_by_role"))).toEqual([
+      "algorithm.estimator_by_role names the role agnet, but step 1 had agent only. Is it agent?",
     ]);
   });
 });

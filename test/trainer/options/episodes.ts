@@ -23,6 +23,12 @@ export interface EpisodeShape {
   readonly steps?: readonly StepShape[];
 }
 
+/** Advantages that are not divided by a standard deviation, where no estimator is named. */
+export const withoutStd = (overrides: readonly string[]): readonly string[] =>
+  overrides.some((each) => each.startsWith("algorithm.estimator="))
+    ? []
+    : ["algorithm.estimator.norm_by_std=false"];
+
 let made = 0;
 
 function step(shape: StepShape, index: number): Step {

@@ -22,15 +22,15 @@ const token = (logRatio: number, advantage: number): LossRow => ({
   weights: Float64Array.of(1),
 });
 
-describe("algorithm.eps_clip", () => {
+describe("algorithm.loss.eps_clip", () => {
   it.each([
     ["is each loss's own by default", [], 0.2, 0.2],
-    ["is the paper's for gspo", ["algorithm.loss_fn=gspo"], 3e-4, 4e-4],
-    ["wins over it", ["algorithm.loss_fn=gspo", "algorithm.eps_clip=0.1"], 0.1, 0.1],
-    ["may be left to the loss", ["algorithm.loss_fn=gspo", "algorithm.eps_clip_high=1"], 3e-4, 1],
+    ["is the paper's for gspo", ["algorithm.loss=gspo"], 3e-4, 4e-4],
+    ["wins over it", ["algorithm.loss=gspo", "algorithm.loss.eps_clip=0.1"], 0.1, 0.1],
+    ["may be left to the loss", ["algorithm.loss=gspo", "algorithm.loss.eps_clip_high=1"], 3e-4, 1],
     [
       "has another upper bound",
-      ["algorithm.eps_clip=0.1", "algorithm.eps_clip_high=0.3"],
+      ["algorithm.loss.eps_clip=0.1", "algorithm.loss.eps_clip_high=0.3"],
       0.1,
       0.3,
     ],
@@ -39,7 +39,7 @@ describe("algorithm.eps_clip", () => {
   });
 
   it("is that of the role's loss where roles have different ones", () => {
-    const config = configOf("algorithm.loss_fn_map={judge: gspo}");
+    const config = configOf("algorithm.loss_by_role={judge: gspo}");
     const { byRole } = planLoss(config, { ...allCapabilities, forward: true }, new Map());
     // A ratio of exp(0.1) is beyond gspo's 1 + 4e-4, and within ppo's 1.2.
     expect(byRole!("judge")(token(0.1, 1)).terms[0]).toBeCloseTo(-1.0004, 12);
@@ -48,8 +48,8 @@ describe("algorithm.eps_clip", () => {
 });
 
 describe("constants of losses", () => {
-  const sapo = ["algorithm.loss_fn=sapo", "algorithm.sapo_tau_pos=2", "algorithm.sapo_tau_neg=0.5"];
-  const dro = ["algorithm.loss_fn=dro", "algorithm.dro_beta=0.3"];
+  const sapo = ["algorithm.loss=sapo", "algorithm.loss.tau_pos=2", "algorithm.loss.tau_neg=0.5"];
+  const dro = ["algorithm.loss=dro", "algorithm.loss.beta=0.3"];
 
   it("reach the embedded engine", () => {
     const gate = (tau: number, ratio: number): number =>
@@ -62,11 +62,11 @@ describe("constants of losses", () => {
     expect(objective(specOf(...dro), 1)).toBeCloseTo(-0.7 + (0.3 / 2) * 0.7 ** 2, 6);
   });
   it("reach verl's workers", () => {
-    expect(encodeLoss(specOf(...sapo, "algorithm.dro_beta=0.3"))).toMatchObject({
+    expect(encodeLoss(specOf(...sapo))).toMatchObject({
       sapo_tau_positive: 2,
       sapo_tau_negative: 0.5,
-      dro_beta: 0.3,
     });
+    expect(encodeLoss(specOf(...dro))).toMatchObject({ dro_beta: 0.3 });
   });
   it("reach a Tinker server, or the trainer in its place", () => {
     expect(datumLoss("tinker", specOf(...dro)).config).toEqual({ beta: 0.3 });
@@ -78,28 +78,31 @@ describe("constants of losses", () => {
     expect(byRole!("judge")(token(0.7, 1)).terms[0]).toBeCloseTo(-gate(2, ratio), 12);
     expect(byRole!("judge")(token(0.7, -1)).terms[0]).toBeCloseTo(gate(0.5, ratio), 12);
   });
-  it.each(["loss_scale_factor", "dro_beta", "sapo_tau_pos", "sapo_tau_neg"])(
-    "algorithm.%s must be above 0",
-    (name) => {
-      expect(() => configOf(`algorithm.${name}=0`)).toThrow(`algorithm.${name} must be`);
-    },
-  );
+  it.each([
+    ["aggregation", "seq-mean-token-sum-norm", "length"],
+    ["loss", "dro", "beta"],
+    ["loss", "sapo", "tau_pos"],
+    ["loss", "sapo", "tau_neg"],
+  ])("algorithm.%s of %s: %s must be above 0", (option, type, name) => {
+    const load = () => configOf(`algorithm.${option}=${type}`, `algorithm.${option}.${name}=0`);
+    expect(load).toThrow(`algorithm.${option}.${name} must be`);
+  });
 });
 
-describe("algorithm.loss_scale_factor", () => {
+describe("algorithm.aggregation.length", () => {
   const rows = [3, 2].map((trained) => ({
     tokens: new Int32Array(8),
     targetMask: Uint8Array.from({ length: 8 }, (_, i) => (i > 0 && i <= trained ? 1 : 0)),
   })) as unknown as Parameters<typeof rowFactors>[0];
   const factors = (...overrides: readonly string[]): number[] => {
     const { aggregation, aggregationLength } = specOf(
-      "algorithm.loss_agg_mode=seq-mean-token-sum-norm",
+      "algorithm.aggregation=seq-mean-token-sum-norm",
       ...overrides,
     );
     return [...rowFactors(rows, aggregation, aggregationLength)];
   };
   it("is the constant of Dr. GRPO, whatever the rows of a mini-batch are", () => {
-    expect(factors("algorithm.loss_scale_factor=1024")).toEqual([1 / 2048, 1 / 2048]);
+    expect(factors("algorithm.aggregation.length=1024")).toEqual([1 / 2048, 1 / 2048]);
   });
   it("is the longest stretch of the rows by default", () => {
     expect(factors()).toEqual([1 / 6, 1 / 6]);
@@ -109,6 +112,7 @@ describe("algorithm.loss_scale_factor", () => {
       overrides: {
         "model.name": "m",
         "actor_rollout_ref.actor": {
+          loss_agg_mode: "seq-mean-token-sum-norm",
           loss_scale_factor: 512,
           tau_pos: 1.5,
           tau_neg: 1.75,
@@ -117,11 +121,8 @@ describe("algorithm.loss_scale_factor", () => {
       },
     });
     expect(config.algorithm).toMatchObject({
-      lossScaleFactor: 512,
-      sapoTauPos: 1.5,
-      sapoTauNeg: 1.75,
-      droBeta: 0.05,
-      lossFn: "sapo",
+      aggregation: { type: "seq-mean-token-sum-norm", length: 512 },
+      loss: { type: "sapo", tauPos: 1.5, tauNeg: 1.75 },
     });
   });
 });

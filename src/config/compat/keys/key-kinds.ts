@@ -19,8 +19,10 @@ export interface Renamed {
   readonly weak?: boolean;
   /** Read after all others, and replaces what their names of the option set. @default false */
   readonly last?: boolean;
+  /** Together with others of its section it is one option: what is given is only collected. @default false */
+  readonly gathered?: boolean;
   /** Why a value is not supported. @default all are */
-  readonly refuse?: (value: unknown) => string | undefined;
+  readonly refuse?: (value: unknown, look: Look) => string | undefined;
   /** The part of an accepted value that has no effect, and why. @default none has */
   readonly note?: (value: unknown) => { readonly part: string; readonly why: string } | undefined;
   /** Backends that have a separate option for it: our key. */

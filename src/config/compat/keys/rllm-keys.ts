@@ -1,4 +1,5 @@
 /** Keys of rLLM's configuration; those for Fireworks are in `fireworks-keys.ts`. */
+import { warmupRatio, warmupSteps } from "./earlier-keys.ts";
 import {
   aboveZero,
   type CompatKey,
@@ -46,7 +47,7 @@ export const shortKeys: readonly Renamed[] = [
   { from: "training.total_epochs", to: "trainer.total_epochs" },
   { from: "training.save_freq", to: "trainer.save_freq" },
   ...["training.val_freq", "trainer.val_freq"].map((from) => ({ from, to: "trainer.test_freq" })),
-  { from: "algorithm.name", to: "algorithm.adv_estimator" },
+  { from: "algorithm.name", to: "algorithm.estimator.type" },
   { from: "algorithm.group_size", to: "rollout.n" },
 ];
 
@@ -124,9 +125,9 @@ export const rllmKeys: readonly CompatKey[] = [
         ? { part: "ui", why: "agent-trainer view shows runs" }
         : undefined,
   },
-  { from: "algorithm.lr_schedule", to: "training.lr_schedule" },
-  { from: "algorithm.warmup_steps", to: "training.warmup_steps", read: from0 },
-  { from: "algorithm.warmup_steps_ratio", to: "training.warmup_steps_ratio" },
+  { from: "algorithm.lr_schedule", to: "training.lr_schedule.type" },
+  warmupSteps("algorithm.warmup_steps"),
+  warmupRatio("algorithm.warmup_steps_ratio"),
   { from: "algorithm.use_rllm", idle: legacy, usual: [true] },
   { from: "algorithm.remove_constant_reward_groups", to: "algorithm.filter_uniform_groups" },
   {

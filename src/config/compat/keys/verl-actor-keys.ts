@@ -1,4 +1,5 @@
 /** Keys of verl's `actor_rollout_ref` that mean something here; those that are absent go to verl. */
+import { warmupRatio, warmupSteps } from "./earlier-keys.ts";
 import {
   aboveZero,
   byName,
@@ -43,17 +44,17 @@ const optimizerKeys: readonly CompatKey[] = [
     from,
     to: "training.max_grad_norm",
   })),
-  { from: `${actor}.optim.lr_warmup_steps`, to: "training.warmup_steps", read: from0 },
-  { from: `${actor}.optim.lr_warmup_steps_ratio`, to: "training.warmup_steps_ratio" },
-  { from: `${actor}.optim.min_lr_ratio`, to: "training.min_lr_ratio" },
+  warmupSteps(`${actor}.optim.lr_warmup_steps`),
+  warmupRatio(`${actor}.optim.lr_warmup_steps_ratio`),
+  { from: `${actor}.optim.min_lr_ratio`, to: "training.lr_schedule.min_ratio" },
   ...["lr_scheduler_type", "lr_decay_style", "decay_type", "warmup_style"].map((name) => ({
     from: `${actor}.optim.${name}`,
-    to: "training.lr_schedule",
+    to: "training.lr_schedule.type",
   })),
   {
     from: `${actor}.optim.min_lr`,
     only: [0, null],
-    why: "use training.min_lr_ratio",
+    why: "use training.lr_schedule.min_ratio",
   },
   {
     from: `${actor}.optim.lr_warmup_init`,
@@ -74,14 +75,14 @@ const optimizerKeys: readonly CompatKey[] = [
 ];
 
 const lossKeys: readonly CompatKey[] = [
-  { from: `${actor}.clip_ratio`, to: "algorithm.eps_clip", weak: true },
-  { from: `${actor}.clip_ratio_low`, to: "algorithm.eps_clip" },
-  { from: `${actor}.clip_ratio_high`, to: "algorithm.eps_clip_high" },
-  { from: `${actor}.clip_ratio_c`, to: "algorithm.clip_ratio_c" },
-  { from: `${actor}.loss_scale_factor`, to: "algorithm.loss_scale_factor" },
-  { from: `${actor}.policy_loss.dro_beta`, to: "algorithm.dro_beta" },
-  { from: `${actor}.tau_pos`, to: "algorithm.sapo_tau_pos" },
-  { from: `${actor}.tau_neg`, to: "algorithm.sapo_tau_neg" },
+  { from: `${actor}.clip_ratio`, to: "algorithm.loss.eps_clip", weak: true },
+  { from: `${actor}.clip_ratio_low`, to: "algorithm.loss.eps_clip" },
+  { from: `${actor}.clip_ratio_high`, to: "algorithm.loss.eps_clip_high" },
+  { from: `${actor}.clip_ratio_c`, to: "algorithm.loss.clip_ratio_c" },
+  { from: `${actor}.loss_scale_factor`, to: "algorithm.aggregation.length" },
+  { from: `${actor}.policy_loss.dro_beta`, to: "algorithm.loss.beta" },
+  { from: `${actor}.tau_pos`, to: "algorithm.loss.tau_pos" },
+  { from: `${actor}.tau_neg`, to: "algorithm.loss.tau_neg" },
   {
     from: `${actor}.use_kl_loss`,
     to: "algorithm.kl_beta",
@@ -91,13 +92,13 @@ const lossKeys: readonly CompatKey[] = [
   { from: `${actor}.kl_loss_coef`, to: "algorithm.kl_beta" },
   { from: `${actor}.kl_loss_type`, to: "algorithm.kl_estimator", read: klNames },
   { from: `${actor}.entropy_coeff`, to: "algorithm.entropy_coef" },
-  { from: `${actor}.policy_loss.loss_mode`, to: "algorithm.loss_fn", read: lossNames },
+  { from: `${actor}.policy_loss.loss_mode`, to: "algorithm.loss.type", read: lossNames },
   ...idleKeys(
     `${actor}.policy_loss.`,
     ["clip_cov_ratio", "clip_cov_lb", "clip_cov_ub", "kl_cov_ratio", "ppo_kl_coef"],
     "the losses clip_cov and kl_cov, which read it, are not supported",
   ),
-  { from: `${actor}.loss_agg_mode`, to: "algorithm.loss_agg_mode" },
+  { from: `${actor}.loss_agg_mode`, to: "algorithm.aggregation.type" },
   { from: `${actor}.ppo_epochs`, to: "training.ppo_epochs" },
   {
     from: `${actor}.ppo_mini_batch_size`,
@@ -148,12 +149,12 @@ const rolloutKeys: readonly CompatKey[] = [
   { from: `${rollout}.tensor_model_parallel_size`, to: "verl.tensor_parallel" },
   ...["rollout.nnodes", `${rollout}.nnodes`].map((from) => ({
     from,
-    to: "verl.inference_nodes",
+    to: "verl.placement.nodes",
     read: aboveZero,
   })),
   ...["rollout.n_gpus_per_node", `${rollout}.n_gpus_per_node`].map((from) => ({
     from,
-    to: "verl.inference_gpus_per_node",
+    to: "verl.placement.gpus_per_node",
   })),
   {
     from: `${rollout}.mode`,
@@ -190,7 +191,7 @@ const rolloutKeys: readonly CompatKey[] = [
   })),
   {
     from: "actor_rollout_ref.hybrid_engine",
-    to: "verl.placement",
+    to: "verl.placement.type",
     read: (value) => (value === true ? "colocated" : value === false ? "disaggregated" : unset),
   },
 ];

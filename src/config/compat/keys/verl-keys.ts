@@ -130,15 +130,15 @@ const algorithmKeys: readonly CompatKey[] = [
     to: "rejection_sample.max_batches",
     read: aboveZero,
   },
-  { from: "algorithm.rollout_correction.rollout_is", to: "algorithm.rollout_correction.tis_mode" },
+  { from: "algorithm.rollout_correction.rollout_is", to: "algorithm.rollout_correction.type" },
   {
     from: "algorithm.rollout_correction.rollout_is_threshold",
-    to: "algorithm.rollout_correction.tis_cap",
+    to: "algorithm.rollout_correction.cap",
   },
   {
     from: "algorithm.rollout_correction.loss_type",
     only: ["ppo_clip", null],
-    why: "use algorithm.loss_fn to choose the loss",
+    why: "use algorithm.loss to choose the loss",
   },
 ];
 

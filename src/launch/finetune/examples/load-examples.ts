@@ -41,7 +41,7 @@ export function encodeExample(
   { fineTuning }: Pick<TrainConfig, "fineTuning">,
   renderer: Renderer,
 ): Example {
-  if (fineTuning.loss === "sft") {
+  if (fineTuning.loss.type === "sft") {
     const rows = renderConversation(renderer, parseConversation(value, at, fineTuning.trainOn), at);
     return { at, rows, rejected: null };
   }
@@ -177,7 +177,7 @@ export async function loadExamples(options: ExampleOptions): Promise<LoadedExamp
   const source = trainSource(config, options.train);
   const train = new Collected(longest);
   if (fromRun !== null) {
-    const choice = { folder: resolve(folder, fromRun), minReward, loss };
+    const choice = { folder: resolve(folder, fromRun), minReward, loss: loss.type };
     for (const example of episodeExamples(choice, renderer)) train.add(example);
   } else if (source !== null) await readSource(source, "fine_tuning.train", train, options);
   const warnings = [...train.warnings("training examples", describe(source ?? fromRun))];
