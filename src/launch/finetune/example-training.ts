@@ -118,7 +118,7 @@ function tokensOf(
 ) {
   const batch = Math.min(data.trainBatchSize, train.length);
   const inUpdates = ((steps * batch) / train.length) * tokensIn(train);
-  return fineTuning.loss === "sft" ? inUpdates : 2 * inUpdates + tokensIn([...train, ...val]);
+  return fineTuning.loss.type === "sft" ? inUpdates : 2 * inUpdates + tokensIn([...train, ...val]);
 }
 
 /** On a backend that has started: it knows the tokens of the examples. */
