@@ -2,6 +2,9 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BridgeClient } from "../backends/verl/bridge-client.ts";
+import { RayJobs } from "../backends/verl/ray-jobs.ts";
+import { askJudge } from "../evaluators/judge/endpoint.ts";
 import { createServerTeacher } from "../launch/teacher/server-teacher.ts";
 import { mlflowRequests } from "../trackers/mlflow/api.ts";
 import { request as environmentRequest } from "../environments/http.ts";
@@ -86,8 +89,21 @@ describe("a redirect to another origin", () => {
           maxAttempts: 1,
         }).start(null, signal),
     ],
+    [
+      "a judge",
+      () => {
+        const endpoint = { baseUrl: own.url, model: "m", apiKey: secret, retries: 0 };
+        return askJudge(endpoint, "system", "user", () => 1);
+      },
+    ],
+    ["verl's bridge", () => new BridgeClient({ url: own.url, token: secret }).get("/info")],
+    ["Ray", () => new RayJobs(own.url, secret).version()],
   ])("of %s gets no key", async (_name, send) => {
-    await expect(send()).rejects.toThrow("which gets no keys");
+    const error = await send().then(
+      () => new Error("It was followed."),
+      (thrown: unknown) => thrown as Error,
+    );
+    expect(`${error.message} ${String(error.cause)}`).toContain("which gets no keys");
     expect(seen.some(({ server, text }) => server === "own" && text.includes(secret))).toBe(true);
   });
 

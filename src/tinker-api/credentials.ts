@@ -1,5 +1,5 @@
 /** What opens the server: the key itself, or a token that it is exchanged for and that runs out. */
-import type { Transport } from "./wire/transport.ts";
+import { textOf, type Transport } from "./wire/transport.ts";
 
 /** A token is renewed, in the background, when it has less than this left. */
 const renewMs = 300_000;
@@ -33,13 +33,14 @@ export class Credentials {
 
   async #renew(): Promise<void> {
     const transport = this.#transport!;
-    const answer = await transport.json({
+    const response = await transport.send({
       method: "POST",
       path: transport.route("auth/token"),
       json: {},
       headers: { "x-api-key": this.#apiKey },
     });
-    const jwt = transport.field(answer, "jwt");
+    // Not the transport's reading, whose errors quote the response: it is a key.
+    const { jwt } = JSON.parse(textOf(response)) as { jwt: string };
     const payload = Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString();
     const { exp = 0 } = JSON.parse(payload === "" ? "{}" : payload) as { exp?: number };
     this.#token = jwt;

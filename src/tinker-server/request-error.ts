@@ -1,7 +1,7 @@
-/** What a client is told of a request that failed. */
+/** A request that cannot be served, and what its client receives. */
 import { TinkerWireError } from "../tinker-api/tinker-error.ts";
 
-/** A request that cannot be served, with the status and the sentence that the client gets. */
+/** With the status and the sentence that the client gets. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly status: number;

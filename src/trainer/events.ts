@@ -86,9 +86,10 @@ export class RunEvents {
   }
 
   /** Trackers are told before the run log, whose last event is the end. */
-  async end(end: RunEnd): Promise<void> {
-    await this.#followers.end({ type: "run-end", ...end, step: this.step, time: Date.now() });
-    this.endNow(end);
+  async end({ status, message }: RunEnd): Promise<void> {
+    const event = { type: "run-end", status, message, step: this.step, time: Date.now() } as const;
+    await this.#followers.end(event);
+    this.endNow({ status, message });
   }
 }
 

@@ -31,7 +31,7 @@ import { createAsyncStepper } from "./steppers/async.ts";
 import type { Stepper } from "./steppers/stepper.ts";
 import { createSyncStepper } from "./steppers/sync.ts";
 import type { StartedRun, Training } from "./training.ts";
-import { temperatureWarnings } from "./update/logprob-temperature.ts";
+import { temperatureWarnings } from "./update/warnings.ts";
 
 export interface RolloutTraining {
   readonly config: TrainConfig;

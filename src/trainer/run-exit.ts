@@ -22,10 +22,10 @@ export interface RunExit {
 }
 
 /** What is guarded, as messages name it. */
-type Guardee = "run" | "evaluation";
+type WorkName = "run" | "evaluation";
 
 function strayFailure(
-  what: Guardee,
+  what: WorkName,
   error: unknown,
   kind: "rejection" | "exception",
 ): AgentTrainerError {
@@ -48,7 +48,7 @@ function strayFailure(
  * Watches until disposed. `onExit` is called while the process exits: only its synchronous work
  * is done.
  */
-function guardRun(what: Guardee, onExit: (exit: RunExit) => void): RunGuard {
+function guardRun(what: WorkName, onExit: (exit: RunExit) => void): RunGuard {
   const controller = new AbortController();
   let failure: AgentTrainerError | null = null;
   const strays = watchStrayErrors((error, kind) => {
@@ -86,7 +86,7 @@ export function isInterrupt(error: unknown, signal: AbortSignal): boolean {
 }
 
 export interface Guarded<Result> {
-  readonly what: Guardee;
+  readonly what: WorkName;
   /** Of the caller. */
   readonly signal: AbortSignal;
   /** While the process exits: only synchronous work is done. */

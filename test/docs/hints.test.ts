@@ -22,7 +22,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.rollout_correction.type",
     "async_training.staleness_threshold",
   ],
-  "launch/finetune/example-training.ts": ["fine_tuning.val_fraction"],
+  "launch/finetune/check-fine-tuning.ts": ["fine_tuning.val_fraction"],
   "launch/finetune/examples/episode-examples.ts": [
     "fine_tuning.from_run",
     "fine_tuning.min_reward",
@@ -53,7 +53,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.use_kl_in_reward",
   ],
   // Warnings of the first start, which a resumed run repeats.
-  "trainer/update/logprob-temperature.ts": ["algorithm.logprob_temperature"],
+  "trainer/update/warnings.ts": ["algorithm.logprob_temperature"],
   "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.

@@ -502,7 +502,9 @@ describe("another order of the tasks", () => {
     };
     await train(upTo(1, "none"));
     await expect(train(upTo(4, "easy_first"))).rejects.toMatchObject({
-      message: expect.stringContaining('data.curriculum.type was "none" and is "easy_first"') as string,
+      message: expect.stringContaining(
+        'data.curriculum.type was "none" and is "easy_first"',
+      ) as string,
       hint: expect.stringContaining("--allow-changes") as string,
     });
     await train(upTo(4, "easy_first"), { allowChanges: true });

@@ -15,8 +15,14 @@ import type { Trace } from "../../core/trace.ts";
 import { boundaryBreaks, mergeSteps, type BoundaryBreak, type StepChain } from "./row-merge.ts";
 import { RowArrays } from "./row-arrays.ts";
 import { RowCounts } from "./row-metrics.ts";
-import { samplingLogprobs, trainedTemperature, type LogprobTemperature } from "./step-logprobs.ts";
-import { stepDropReason, stepDropReasons, type StepDropReason } from "./trainable-step.ts";
+import {
+  type LogprobTemperature,
+  samplingLogprobs,
+  stepDropReason,
+  type StepDropReason,
+  stepDropReasons,
+  trainedTemperature,
+} from "./trainable-step.ts";
 
 const advantageDropReasons = [
   "advantage_not_finite",

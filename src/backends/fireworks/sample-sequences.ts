@@ -1,4 +1,4 @@
-/** Sequences from Fireworks: a request for each, with a seed of its own. */
+/** Sequences from Fireworks: a request for each, with a separate seed. */
 import type { SampleRequest } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
 import { deriveSeed } from "../../util/random.ts";

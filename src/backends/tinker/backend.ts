@@ -24,8 +24,7 @@ import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
 import type { TinkerBackendOptions } from "./options.ts";
 import { sampleSequences } from "./sample-sequences.ts";
 import { probeSampling } from "./sampling-profile.ts";
-import { capabilitiesOn } from "./server-capabilities.ts";
-import { probeClipping, probeServer } from "./server-probes.ts";
+import { capabilitiesOn, probeClipping, probeServer } from "./server-probes.ts";
 import { SnapshotWitness } from "./snapshot-witness.ts";
 
 /** Prompts scored concurrently. */

@@ -1,4 +1,7 @@
-/** What a Tinker server does where servers differ, found out by probing it. */
+/** What a Tinker server does where servers differ, found out by probing it, and what the backend supports then. */
+import type { BackendCapabilities } from "../../core/backend.ts";
+import { capabilityMatrix } from "../../core/capabilities.ts";
+import type { LossName } from "../../core/loss/loss.ts";
 import type { Datum, ForwardBackwardOutput } from "../../tinker-api/messages.ts";
 import { createFloatTensor, createIdTensor } from "../../tinker-api/codec/tensor.ts";
 import { TinkerError } from "../../tinker-api/tinker-error.ts";
@@ -122,4 +125,31 @@ export async function probeClipping(
   const perRatio = lossFn === "ppo" ? -logprobs.length : -sum(logprobs);
   if (found === null || isNear(found / perRatio, bounds.high)) return null;
   return found / perRatio;
+}
+
+/** Losses that the server would compute differently; the trainer computes them instead. */
+function unusable(traits: ServerTraits): readonly LossName[] {
+  return [
+    // Its quadratic term ignores advantages, so prompts would count without weights.
+    ...(traits.weighsPolicyLosses ? [] : (["dro"] as const)),
+    // A mean over the weights of each sequence is a different loss than most aggregations request.
+    ...(traits.reduction === "sum" ? [] : (["cross_entropy"] as const)),
+  ];
+}
+
+/**
+ * What this backend supports on one server: its row of the capability matrix, without what that server
+ * does differently.
+ * @param traits null before the server has been probed.
+ */
+export function capabilitiesOn(traits: ServerTraits | null): BackendCapabilities {
+  const row = capabilityMatrix.tinker;
+  if (traits === null) return row;
+  const without = unusable(traits);
+  return {
+    ...row,
+    losses: row.losses.filter((name) => !without.includes(name)),
+    // Samples in flight would continue with weights that are being changed.
+    servesWhileTraining: row.servesWhileTraining === true && !traits.samplesWhatIsTrained,
+  };
 }

@@ -10,7 +10,7 @@ import {
   DeadlineError,
   NumericsError,
 } from "../../core/errors.ts";
-import type { HttpFault } from "../../http/http-fault.ts";
+import { mayPass, type HttpFault } from "../../http/http-fault.ts";
 import { JsonClient, type HttpCall } from "../../http/json-client.ts";
 import { defined } from "../../util/defined.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
@@ -142,7 +142,7 @@ function wireErrorOf({ kind, text, status }: HttpFault): WireError | null {
 
 /** Whether it may not have got the request, or its response was lost. */
 const isUnheard = (fault: HttpFault): boolean =>
-  wireErrorOf(fault) === null && fault.kind !== "too-large";
+  fault.kind === "status" ? wireErrorOf(fault) === null : mayPass(fault);
 
 function faultError(url: string, fault: HttpFault, { path }: HttpCall): AgentTrainerError {
   const error = wireErrorOf(fault);
@@ -156,7 +156,7 @@ function faultError(url: string, fault: HttpFault, { path }: HttpCall): AgentTra
   }
   return new VerlError({
     reason: "lost",
-    message: `The bridge at ${url} does not respond.`,
+    message: `The bridge at ${url} ${fault.kind === "redirect" ? fault.message : "does not respond"}.`,
     hint: "See whether it runs and can be reached from here, then resume from the last checkpoint.",
     cause: fault,
     fields: { url },

@@ -3,11 +3,11 @@ import { ConfigError } from "../../core/errors.ts";
 import { defined } from "../../util/defined.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { formatServiceReport, trainingOn } from "../service/format-service-report.ts";
-import { inspectService, type ServiceReport } from "../service/inspect-service.ts";
+import { inspectService } from "../service/inspect-service.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import type { CliIo } from "../terminal/io.ts";
+import { writeResult } from "../terminal/io.ts";
 import { createLiveLine } from "../terminal/live-line.ts";
 import { colorsFor } from "../terminal/terminal.ts";
 
@@ -23,12 +23,6 @@ Examples:
   $ agent-trainer doctor service http://127.0.0.1:8100 --key tml-local
   $ agent-trainer doctor service http://127.0.0.1:8000 --model Qwen/Qwen3-0.6B --json
 `;
-
-const jsonOf = (report: ServiceReport): string =>
-  JSON.stringify({ ...report, training: trainingOn(report) });
-
-const tableOf = (report: ServiceReport, io: CliIo): string =>
-  formatServiceReport(report, colorsFor(io.stdout));
 
 /** Resolves with 1 where the server cannot be trained on. */
 export const command: CliCommand = defineCommand({
@@ -57,7 +51,9 @@ export const command: CliCommand = defineCommand({
       ...defined({ baseModel: model }),
       onProbe: (done, of, { topic, name }) => line.show([`${done}/${of}`, `${topic}: ${name}`]),
     }).finally(() => line.clear());
-    io.stdout.write(json ? `${jsonOf(report)}\n` : tableOf(report, io));
-    return trainingOn(report) === "none" ? exitCodes.failed : exitCodes.done;
+    const training = trainingOn(report);
+    const text = formatServiceReport(report, colorsFor(io.stdout));
+    writeResult(io, json, { ...report, training }, text);
+    return training === "none" ? exitCodes.failed : exitCodes.done;
   },
 });

@@ -9,6 +9,7 @@ import { type CliCommand, defineCommand } from "../define-command.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
+import { writeResult } from "../terminal/io.ts";
 
 const help = `
 Examples:
@@ -90,12 +91,9 @@ export const command: CliCommand = defineCommand({
       await episode?.close();
       const prompt = episode?.prompt ?? [];
       const tools = episode?.tools ?? [];
-      if (json) {
-        const shown = tasks.map(({ id, instruction }) => ({ id, instruction }));
-        io.stdout.write(
-          `${JSON.stringify({ env: source.name, split, tasks: shown, prompt, tools })}\n`,
-        );
-      } else io.stdout.write(format(source, isMcp ? null : split, tasks, episode));
+      const shown = tasks.map(({ id, instruction }) => ({ id, instruction }));
+      const result = { env: source.name, split, tasks: shown, prompt, tools };
+      writeResult(io, json, result, format(source, isMcp ? null : split, tasks, episode));
       return exitCodes.done;
     } finally {
       await source.close?.();

@@ -3,6 +3,7 @@ import { compareRuns } from "../../runs/compare-runs.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { best } from "../report/run-lines.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { writeResult } from "../terminal/io.ts";
 import { safeText } from "../terminal/terminal.ts";
 
 const help = `
@@ -36,10 +37,6 @@ export const command: CliCommand = defineCommand({
   help,
   async run([a, b], { json = false }, io) {
     const comparison = await compareRuns(a, b);
-    if (json) {
-      io.stdout.write(`${JSON.stringify(comparison)}\n`);
-      return exitCodes.done;
-    }
     const { a: one, b: two, options, metrics } = comparison;
     const changed = Object.entries(options).map(([key, [x, y]]) => [key, x ?? "-", y ?? "-"]);
     const measured = Object.entries(metrics).filter(([name]) => isMain(name));
@@ -51,7 +48,7 @@ export const command: CliCommand = defineCommand({
       ...(changed.length === 0 ? [["options", "the same", "the same"]] : changed),
       ...measured.map(([name, [x, y]]) => [name, number(x), number(y)]),
     ]);
-    io.stdout.write(`${lines.map(safeText).join("\n")}\n`);
+    writeResult(io, json, comparison, `${lines.map(safeText).join("\n")}\n`);
     return exitCodes.done;
   },
 });

@@ -1,8 +1,6 @@
 /** `agent-trainer show`: recorded episodes of a run or an evaluation, as a list, or one with all that is known of it. */
 import { existsSync } from "node:fs";
 import { ConfigError } from "../../core/errors.ts";
-import { describeFailedCalls } from "../../core/failed-call.ts";
-import { messageText } from "../../core/message-text.ts";
 import {
   episodeFiles,
   episodeOrigin,
@@ -14,7 +12,6 @@ import {
 import { toLine } from "../../runs/json-lines.ts";
 import { listRuns } from "../../runs/run-summary.ts";
 import type { TokenView } from "../../view/api.ts";
-import { toolCallTexts } from "../../view/episode/conversation.ts";
 import { episodeMarkdown } from "../../view/episode/markdown.ts";
 import { keptTokens } from "../../view/episode/token-records.ts";
 import { type GroupRewards, tokenView } from "../../view/episode/token-view.ts";
@@ -22,12 +19,12 @@ import { conversationOf } from "../../view/episode/view-episode.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { findRunDecoder } from "../load/token-decoder.ts";
 import { formatEpisode } from "../report/conversation-text.ts";
-import { formatTable } from "../report/evaluation-table.ts";
+import { formatEpisodeList, listedEpisode } from "../report/episode-list.ts";
 import { formatTokens } from "../report/token-table.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { writeResult } from "../terminal/io.ts";
 import { replayEpisode } from "../terminal/replay.ts";
 import { colorsFor, safeText } from "../terminal/terminal.ts";
-import { writeResult } from "../terminal/io.ts";
 
 const help = `
 Examples:
@@ -95,51 +92,6 @@ async function tokensOf(folder: string, found: RecordedEpisode): Promise<TokenVi
   return calls.flatMap((_, k) => tokenView(episode, k, options) ?? []);
 }
 
-interface Listed {
-  readonly number: number;
-  readonly id: string;
-  readonly reward: number | null;
-  readonly isCorrect: boolean | null;
-  readonly terminationReason: string;
-  readonly error: string | null;
-  readonly calls: number;
-  /** Beginning of the last response. */
-  readonly preview: string;
-}
-
-function listed({ number, episode }: RecordedEpisode): Listed {
-  const { id, reward, isCorrect, terminationReason, error, failedCalls } = episode;
-  const calls = episode.trajectories.flatMap(({ steps }) => steps);
-  const last = calls.at(-1)?.trace.response;
-  const said = last === undefined ? [] : [messageText(last.content), ...toolCallTexts(last)];
-  return {
-    number,
-    id,
-    reward,
-    isCorrect,
-    terminationReason,
-    error:
-      error === undefined ? describeFailedCalls(failedCalls) : `${error.name}: ${error.message}`,
-    calls: calls.length,
-    preview: (said.find((text) => text.trim() !== "") ?? "").slice(0, 160),
-  };
-}
-
-function formatList(all: readonly Listed[]): string {
-  const rows = all.map(
-    ({ number, id, reward, isCorrect, terminationReason, error, calls, preview }) => [
-      String(number),
-      id,
-      reward === null ? "-" : String(Number(reward.toFixed(3))),
-      isCorrect === null ? "-" : isCorrect ? "correct" : "incorrect",
-      (error ?? terminationReason).slice(0, 100),
-      String(calls),
-      preview.slice(0, 60),
-    ],
-  );
-  return formatTable([["", "episode", "reward", "", "ended", "calls", "last response"], ...rows]);
-}
-
 /** @throws ConfigError where there is no such run or episode. */
 export const command: CliCommand = defineCommand({
   flags: (show) =>
@@ -163,23 +115,22 @@ export const command: CliCommand = defineCommand({
         ),
     });
     if (wanted === undefined) {
-      const episodes = Array.from(all, listed).filter(
+      const episodes = Array.from(all, listedEpisode).filter(
         ({ isCorrect, error }) => !failed || isCorrect === false || error !== null,
       );
-      writeResult(io, json, { episodes }, formatList(episodes));
+      writeResult(io, json, { episodes }, formatEpisodeList(episodes));
       return exitCodes.done;
     }
     const found = find(all, folder, wanted);
     const conversation = conversationOf(found.episode);
     if (flags.replay === true) return replayEpisode(conversation, io);
-    const tokens = flags.tokens === true ? await tokensOf(folder, found) : [];
-    if (json)
-      io.stdout.write(toLine(tokens.length > 0 ? { ...found.episode, tokens } : found.episode));
+    const tokens = flags.tokens === true ? await tokensOf(folder, found) : null;
+    if (json) io.stdout.write(toLine({ ...found.episode, ...(tokens === null ? {} : { tokens }) }));
     else if (flags.markdown === true)
       io.stdout.write(episodeMarkdown({ ...conversation, row: found }));
     else {
       io.stdout.write(formatEpisode(conversation, colorsFor(io.stdout), verbose));
-      io.stdout.write(tokens.map(formatTokens).join(""));
+      io.stdout.write((tokens ?? []).map(formatTokens).join(""));
     }
     return exitCodes.done;
   },

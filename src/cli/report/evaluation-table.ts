@@ -14,18 +14,24 @@ import { safeText } from "../terminal/terminal.ts";
 const digits = (value: number): string => value.toFixed(3);
 const signed = (value: number): string => `${value < 0 ? "" : "+"}${digits(value)}`;
 
+/** `0.5`, `-`, `0.1 to 0.2`. */
+const isNumber = (cell: string): boolean =>
+  /^[-+]?\d*(?:\.\d+)?(?: to [-+]?\d+\.\d+)?$/u.test(cell);
+
 /** Columns as wide as their longest cell, as safe text; numbers to the right. */
 export function formatTable(given: readonly (readonly string[])[]): string {
   // Names and reasons in it are those of records.
   const rows = given.map((row) => row.map((cell) => safeText(cell).replaceAll(/[\n\t]+/gu, " ")));
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? "").length)),
-  );
+  const columns = (rows[0] ?? []).map((_, i) => {
+    const cells = rows.map((row) => row[i] ?? "");
+    const isRight = i > 0 && cells.slice(1).every(isNumber);
+    return { width: Math.max(...cells.map(({ length }) => length)), isRight };
+  });
   const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) => {
-        const width = widths[column] ?? 0;
-        return column < 2 ? cell.padEnd(width) : cell.padStart(width);
+    columns
+      .map(({ width, isRight }, i) => {
+        const cell = row[i] ?? "";
+        return isRight ? cell.padStart(width) : cell.padEnd(width);
       })
       .join("  ")
       .trimEnd();

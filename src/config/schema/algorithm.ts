@@ -8,7 +8,7 @@ import {
   lossNames,
 } from "../../core/loss/loss.ts";
 import { type EstimatorName, estimatorNames } from "../../algorithms/catalog.ts";
-import { logprobTemperatures } from "../../algorithms/rows/step-logprobs.ts";
+import { logprobTemperatures } from "../../algorithms/rows/trainable-step.ts";
 import type { TerminationReason } from "../../core/trajectory.ts";
 import { roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";

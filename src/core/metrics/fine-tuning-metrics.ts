@@ -4,7 +4,7 @@ export const fineTuningMetrics = [
   {
     title: "Fine-tuning",
     about:
-      "Of `agent-trainer sft` and `agent-trainer dpo`, which also report `train/loss`, `train/grad_norm`, `train/tokens`, `progress/...`, `tokens/per_s` and `time/step_s`. Those of validations are in lines with the phase `validation`.",
+      "Of `agent-trainer sft` and `agent-trainer dpo`, which also report `train/loss`, `train/grad_norm`, `train/tokens`, `train/updates` and what was skipped, `progress/...`, `spent/...`, `tokens/per_s` and `time/step_s`. Those of validations are in lines with the phase `validation`.",
     entries: [
       {
         names: ["val/loss"],

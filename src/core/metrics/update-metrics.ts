@@ -235,8 +235,7 @@ export const updateMetrics = [
           "rollout_correction/rollout_is_ratio_fraction_low",
         ],
         unit: "fraction",
-        meaning:
-          "Ratios above the cap, and below its inverse; with `sequence` those of rows.",
+        meaning: "Ratios above the cap, and below its inverse; with `sequence` those of rows.",
         when: "`algorithm.rollout_correction` is `token` or `sequence`",
       },
       {

@@ -7,7 +7,7 @@ import type {
   TaskRange,
 } from "../../core/environment.ts";
 import type { Task } from "../../core/task.ts";
-import { delay } from "../../util/abort.ts";
+import { retry } from "../../util/retry.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
 import { requestIfThere, requestJson, wait } from "../http.ts";
@@ -76,20 +76,20 @@ export class OpenEnvSource implements EnvironmentSource {
     const action = await this.#actionSchema(signal);
     const { callTimeoutMs = 300_000 } = this.#options;
     const url = `${this.#base.replace(/^http/u, "ws")}/ws`;
-    // A server that is full is waited for until the deadline of the setup.
-    for (let tries = 1; ; tries++) {
+    const begin = async (): Promise<EnvironmentEpisode> => {
       const socket = new OpenEnvSocket(url);
       try {
-        // oxlint-disable-next-line no-await-in-loop
         return await OpenEnvEpisode.begin(socket, { reset, action, callTimeoutMs, signal });
       } catch (error) {
-        // oxlint-disable-next-line no-await-in-loop
         await socket.close();
-        if (!(error instanceof CapacityError)) throw error;
-        // oxlint-disable-next-line no-await-in-loop
-        await delay(wait(tries), signal);
+        throw error;
       }
-    }
+    };
+    // A server that is full is waited for until the deadline of the setup.
+    return await retry(begin, {
+      signal,
+      waitMs: (error, failures) => (error instanceof CapacityError ? wait(failures) : null),
+    });
   }
 
   async #actionSchema(signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {

@@ -15,7 +15,8 @@ import { modelSpecOf } from "../../config/model-spec.ts";
 import type { ResumeMode } from "../../runs/run-directory.ts";
 import { checkExamples, type ExampleSource, loadExamples } from "./examples/load-examples.ts";
 import { defined } from "../../util/defined.ts";
-import { checkFineTuning, exampleTraining, factsOf } from "./example-training.ts";
+import { checkFineTuning, factsOf } from "./check-fine-tuning.ts";
+import { exampleTraining } from "./example-training.ts";
 import { isRead } from "./unread-options.ts";
 
 /** The result of fine-tuning. A run that fails rejects instead. */

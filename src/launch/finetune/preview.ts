@@ -13,7 +13,7 @@ import {
   factsOf,
   fineTuneWarnings,
   type TargetFacts,
-} from "./example-training.ts";
+} from "./check-fine-tuning.ts";
 
 /** A stretch of an example's tokens. */
 export interface PreviewPart {

@@ -10,7 +10,6 @@ import { correctRows } from "./correct-rows.ts";
 import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { limitsOf } from "./guards.ts";
-import { logprobTemperatureOf } from "./logprob-temperature.ts";
 import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
 import {
   KnownLogprobs,
@@ -19,7 +18,7 @@ import {
   withSharedForward,
 } from "./shared-forward.ts";
 import { recordTokens } from "./token-records.ts";
-import { planLoss } from "./update-spec.ts";
+import { logprobTemperatureOf, planLoss } from "./update-spec.ts";
 import { warnOfFailures, warnOfRoles, warnOfRows } from "./warnings.ts";
 
 /** Groups of trajectories with the rewards that are trained on. */

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isCustomName } from "../../algorithms/catalog.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
+import type { LogprobTemperature } from "../../algorithms/rows/trainable-step.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
@@ -57,6 +58,14 @@ export function lossOf({ algorithm }: TrainConfig, loss: LossOptions = algorithm
       : { kl: { coef: algorithm.klBeta, estimator: algorithm.klEstimator } }),
     ...(algorithm.entropyCoef === 0 ? {} : { entropyCoef: algorithm.entropyCoef }),
   };
+}
+
+/** The policy that is trained where sampling has another temperature than 1, as configured if the backend supports it. */
+export function logprobTemperatureOf(
+  { algorithm }: TrainConfig,
+  { temperature = false }: BackendCapabilities,
+): LogprobTemperature {
+  return temperature ? algorithm.logprobTemperature : "one";
 }
 
 /** The optimizer at step `step`, from 1. */

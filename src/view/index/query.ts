@@ -6,53 +6,18 @@ import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } fro
 export const countLimit = 1000;
 const pageRows = 100;
 
-interface Row {
-  readonly n: number;
-  readonly id: string;
-  readonly step: number;
-  readonly phase: EpisodePhase;
-  readonly task: string;
-  readonly rollout: number;
-  readonly reward: number | null;
-  readonly correct: number | null;
-  readonly ended: string;
-  readonly error: string | null;
-  readonly calls: number;
-  readonly prompt_tokens: number;
-  readonly response_tokens: number;
-  readonly tool_calls: number;
-  readonly tool_errors: number;
-  readonly truncated: number;
-  readonly malformed: number;
-  readonly seconds: number;
-  readonly weight_version: number | null;
-  readonly preview: string;
-}
+/** Columns of a row, by the names that it has here. */
+const rowColumns = `n, id, step, phase, task, rollout, reward, correct, ended, error, calls,
+  prompt_tokens AS promptTokens, response_tokens AS responseTokens, tool_calls AS toolCalls,
+  tool_errors AS toolErrors, truncated, malformed, seconds, weight_version AS weightVersion, preview`;
 
-function toRow(row: Row): EpisodeRow {
-  return {
-    n: row.n,
-    id: row.id,
-    step: row.step,
-    phase: row.phase,
-    task: row.task,
-    rollout: row.rollout,
-    reward: row.reward,
-    correct: row.correct === null ? null : row.correct === 1,
-    ended: row.ended,
-    error: row.error,
-    calls: row.calls,
-    promptTokens: row.prompt_tokens,
-    responseTokens: row.response_tokens,
-    toolCalls: row.tool_calls,
-    toolErrors: row.tool_errors,
-    truncated: row.truncated,
-    malformed: row.malformed,
-    seconds: row.seconds,
-    weightVersion: row.weight_version,
-    preview: row.preview,
-  };
-}
+/** SQLite has no booleans. */
+type Row = Omit<EpisodeRow, "correct"> & { readonly correct: number | null };
+
+const toRow = (row: Row): EpisodeRow => ({
+  ...row,
+  correct: row.correct === null ? null : row.correct === 1,
+});
 
 /** Words as FTS5 strings, so that nothing in them is an operator; each may be a prefix. */
 function wordsQuery(text: string): string | null {
@@ -145,7 +110,7 @@ export function listEpisodes(
   const shown = found.slice(0, limit);
   const rows = db
     .prepare(
-      `SELECT * FROM episodes WHERE n IN (${shown.map(() => "?").join(", ")}) ORDER BY n DESC`,
+      `SELECT ${rowColumns} FROM episodes WHERE n IN (${shown.map(() => "?").join(", ")}) ORDER BY n DESC`,
     )
     .all(...shown) as Row[];
   return {
@@ -157,15 +122,17 @@ export function listEpisodes(
 }
 
 export function findRow(db: Database, n: number): EpisodeRow | null {
-  const row = db.prepare("SELECT * FROM episodes WHERE n = ?").get(n) as Row | undefined;
+  const row = db.prepare(`SELECT ${rowColumns} FROM episodes WHERE n = ?`).get(n) as
+    | Row
+    | undefined;
   return row === undefined ? null : toRow(row);
 }
 
 /** By id, or by number. */
 export function findByName(db: Database, name: string): EpisodeRow | null {
-  const row = db.prepare("SELECT * FROM episodes WHERE id = ? ORDER BY n DESC").get(name) as
-    | Row
-    | undefined;
+  const row = db
+    .prepare(`SELECT ${rowColumns} FROM episodes WHERE id = ? ORDER BY n DESC`)
+    .get(name) as Row | undefined;
   if (row !== undefined) return toRow(row);
   return /^\d{1,15}$/u.test(name) ? findRow(db, Number(name)) : null;
 }
@@ -191,7 +158,7 @@ export function groupRows(
 ): readonly EpisodeRow[] {
   const rows = db
     .prepare(
-      "SELECT * FROM episodes WHERE step = ? AND phase = ? AND task = ? ORDER BY rollout, n LIMIT 64",
+      `SELECT ${rowColumns} FROM episodes WHERE step = ? AND phase = ? AND task = ? ORDER BY rollout, n LIMIT 64`,
     )
     .all(step, phase, task) as Row[];
   return rows.map(toRow);
@@ -201,7 +168,7 @@ export function groupRows(
 export function taskHistory(db: Database, task: string, phase: string): readonly EpisodeRow[] {
   const rows = db
     .prepare(
-      "SELECT * FROM episodes WHERE task = ? AND phase = ? AND rollout = 0 ORDER BY step, n LIMIT 1000",
+      `SELECT ${rowColumns} FROM episodes WHERE task = ? AND phase = ? AND rollout = 0 ORDER BY step, n LIMIT 1000`,
     )
     .all(task, phase) as Row[];
   return rows.map(toRow);
@@ -242,19 +209,15 @@ export function scoredRows(
 ): readonly ScoredRow[] {
   const rows = db
     .prepare(
-      `SELECT step, reward, calls, tool_calls, response_tokens, signals FROM episodes
-       WHERE phase <> 'validation' AND reward IS NOT NULL AND step <= ? ORDER BY n DESC LIMIT ?`,
+      `SELECT step, reward, calls, tool_calls AS toolCalls, response_tokens AS responseTokens, signals
+       FROM episodes WHERE phase <> 'validation' AND reward IS NOT NULL AND step <= ?
+       ORDER BY n DESC LIMIT ?`,
     )
-    .all(untilStep ?? Number.MAX_SAFE_INTEGER, limit) as (Pick<
-    Row,
-    "step" | "reward" | "calls" | "tool_calls" | "response_tokens"
-  > & { readonly signals: string | null })[];
-  return rows.map(({ step, reward, calls, signals, ...row }) => ({
-    step,
-    reward,
-    calls,
-    toolCalls: row.tool_calls,
-    responseTokens: row.response_tokens,
+    .all(untilStep ?? Number.MAX_SAFE_INTEGER, limit) as (Omit<ScoredRow, "signals"> & {
+    readonly signals: string | null;
+  })[];
+  return rows.map(({ signals, ...row }) => ({
+    ...row,
     signals: signals === null ? {} : (JSON.parse(signals) as Record<string, number>),
   }));
 }
@@ -275,7 +238,7 @@ export function rowsOfPhase(
 ): readonly EpisodeRow[] {
   const rows = db
     .prepare(
-      "SELECT * FROM episodes WHERE phase = ? AND step >= ? ORDER BY step, task, rollout LIMIT ?",
+      `SELECT ${rowColumns} FROM episodes WHERE phase = ? AND step >= ? ORDER BY step, task, rollout LIMIT ?`,
     )
     .all(phase, fromStep, limit) as Row[];
   return rows.map(toRow);

@@ -1,6 +1,6 @@
 /** Reads the event stream of a completion: token ids and both kinds of log-probabilities. */
-import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { z } from "zod";
+import { EventReader } from "../../../http/events.ts";
 import { FireworksError, wireError } from "./fireworks-error.ts";
 
 /** One sampled sequence. */
@@ -39,26 +39,20 @@ const eventSchema = z.object({
   usage: z.object({ prompt_tokens: z.int().nullish() }).nullish(),
 });
 
-/** Those that are complete: what was cut off is none. */
-function eventsOf(text: string): readonly EventSourceMessage[] {
-  const events: EventSourceMessage[] = [];
-  createParser({ onEvent: (event) => events.push(event) }).feed(text);
-  return events;
-}
-
 /**
  * @param isEcho the tokens of the prompt come first.
  * @returns null for a stream that ended too early, which may be sampled again.
  * @throws FireworksError for one that reports an error, or that cannot be read.
  */
-export function readCompletion(text: string, isEcho: boolean): FireworksSample | null {
+export function readCompletion(body: Uint8Array, isEcho: boolean): FireworksSample | null {
   const ids: number[] = [];
   const logprobs: number[] = [];
   const samplingLogprobs: number[] = [];
   const rawIds: number[] = [];
   let finish: string | null = null;
   let promptTokens = 0;
-  for (const { event: name, data } of eventsOf(text)) {
+  const reader = new EventReader();
+  for (const { event: name, data } of [...reader.push(body), ...reader.end()]) {
     if (data.trim() === "[DONE]") break;
     if (name === "error") throw failed(data);
     const event = parseEvent(data);

@@ -1,6 +1,6 @@
 /** Samples from one set of weights: one request for one sequence, streamed. */
 import { randomUUID } from "node:crypto";
-import { nameOf, textOf, type HttpCall } from "../../../tinker-api/wire/transport.ts";
+import { nameOf, type HttpCall } from "../../../tinker-api/wire/transport.ts";
 import { backOffMs } from "../../../util/retry.ts";
 import { defined } from "../../../util/defined.ts";
 import type { AdaptiveSlots } from "../../../util/adaptive-slots.ts";
@@ -110,7 +110,7 @@ export class FireworksSamplingClient {
       const outcome = await this.#http.attempt(call, loads + failures + 1);
       let error: Error;
       if (outcome.kind === "ok") {
-        const sample = readCompletion(textOf(outcome.response), isEcho);
+        const sample = readCompletion(outcome.response.bytes, isEcho);
         if (sample !== null) return sample;
         error = new FireworksError({ message: `${nameOf(call)}: the stream ended too early.` });
       } else {

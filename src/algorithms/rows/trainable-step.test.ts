@@ -3,7 +3,7 @@ import { defaultSampling } from "../../core/policy.ts";
 import type { Step } from "../../core/trajectory.ts";
 import { makeStep } from "../../../test/make-step.ts";
 import type { Trace } from "../../core/trace.ts";
-import { samplingLogprobs, trainedTemperature } from "./step-logprobs.ts";
+import { samplingLogprobs, trainedTemperature } from "./trainable-step.ts";
 
 const raw = Float32Array.of(-1, -2);
 const tempered = Float32Array.of(-0.5, -2.5);

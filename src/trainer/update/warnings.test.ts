@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { loadConfig } from "../../config/load.ts";
-import { logprobTemperatureOf, temperatureWarnings } from "./logprob-temperature.ts";
+import { logprobTemperatureOf } from "./update-spec.ts";
+import { temperatureWarnings } from "./warnings.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 
 const config = (...set: string[]): TrainConfig =>

@@ -1,0 +1,87 @@
+/** What fine-tuning refuses, and what it warns of: options, backends, and too few held-out examples. */
+import { warningsOf } from "../../config/load.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
+import { backendsThat } from "../../core/capabilities.ts";
+import { ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
+import type { Renderer } from "../../core/policy.ts";
+import { checkCapabilities } from "../../trainer/check-capabilities.ts";
+import type { LoadedExamples } from "./examples/load-examples.ts";
+import { isRead, unreadWarning } from "./unread-options.ts";
+
+/** What rendering examples needs of a backend that has started. */
+export interface TargetFacts {
+  readonly renderer: Renderer;
+  readonly contextLength: number;
+}
+
+/** @throws ConfigError for inference servers whose chat template is not known here. */
+export function factsOf(target: InferenceTarget, backend: string): TargetFacts {
+  if (target.kind === "sampler") {
+    const { renderer, sampler } = target;
+    return { renderer, contextLength: sampler.contextLength };
+  }
+  const { renderer, contextLength = Infinity } = target;
+  if (renderer !== undefined) return { renderer, contextLength };
+  throw new ConfigError({
+    message: `The backend ${JSON.stringify(backend)} has no tokenizer of the model, which fine-tuning needs to render conversations.`,
+    hint: "Use a model whose tokenizer.json the backend can read.",
+    fields: { backend },
+  });
+}
+
+/** @throws UnsupportedOptionError for a backend that has not what the loss or the validation needs. */
+export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): void {
+  checkCapabilities(config, backend, isRead);
+  const { loss, val, valFraction } = config.fineTuning;
+  const needed = loss.type === "sft" ? "cross_entropy" : "importance_sampling";
+  const refuse = (option: string, value: unknown, others: readonly string[]): never => {
+    throw new UnsupportedOptionError(option, value, backend.name, others);
+  };
+  const { losses, forward } = backend.capabilities;
+  if (!losses.includes(needed)) {
+    refuse(
+      "fine_tuning.loss",
+      loss.type,
+      backendsThat((row) => row.losses.includes(needed)),
+    );
+  }
+  const withForward = backendsThat((row) => row.forward);
+  if (forward) return;
+  if (loss.type === "dpo") refuse("fine_tuning.loss", loss.type, withForward);
+  if (val !== null) refuse("fine_tuning.val", val, withForward);
+  if (valFraction > 0) refuse("fine_tuning.val_fraction", valFraction, withForward);
+}
+
+/** @throws ConfigError for options of fine-tuning itself; those of `train` are only not read. */
+export function checkHeldOut(
+  { fineTuning, trainer }: TrainConfig,
+  { val }: Pick<LoadedExamples, "val">,
+): void {
+  if (trainer.valOnly && val.length === 0) {
+    throw new ConfigError({
+      message: "trainer.val_only=true needs held-out examples, and there are none.",
+      hint: "Set fine_tuning.val or fine_tuning.val_fraction=0.1, or remove the option.",
+      fields: { options: ["trainer.val_only"] },
+    });
+  }
+  if (fineTuning.patience === 0) return;
+  if (val.length === 0) {
+    throw new ConfigError({
+      message: "fine_tuning.patience needs held-out examples, and there are none.",
+      hint: "Set fine_tuning.val, or fine_tuning.val_fraction=0.1.",
+      fields: { options: ["fine_tuning.patience"] },
+    });
+  }
+  if (trainer.testFreq > 0) return;
+  throw new ConfigError({
+    message: "fine_tuning.patience needs validations during the run, but trainer.test_freq is 0.",
+    hint: "Set trainer.test_freq to the steps between validations.",
+  });
+}
+
+/** What a run, and its preview, say of its options and examples. */
+export function fineTuneWarnings(config: TrainConfig, loaded: LoadedExamples): readonly string[] {
+  const unread = unreadWarning(config, loaded.val.length > 0);
+  return [...warningsOf(config), ...loaded.warnings, ...(unread === null ? [] : [unread])];
+}
