@@ -16,10 +16,15 @@ interface WrittenEpisode {
   }[];
 }
 
-/** Two calls with a pause between them, long enough for weights to change in many rollouts. */
+let endFirstStep = (): void => {};
+const firstStep = new Promise<void>((resolve) => (endFirstStep = resolve));
+let begun = 0;
+
+/** Two calls; the weights change between those of the very first rollout. */
 async function slowly(task: Task, config: AgentConfig): Promise<string> {
+  const isFirst = begun++ === 0;
   const first = await request(config, task.instruction);
-  await new Promise((resolve) => setTimeout(resolve, 20 * (task.id.length % 3) + 10));
+  if (isFirst) await firstStep;
   const second = await request(config, `${task.instruction} And ${first.content.length % 7}?`);
   return second.content;
 }
@@ -53,7 +58,12 @@ it(
           "async_training.staleness_threshold": 2,
         },
       });
-      return (await trainer.train()).runDir;
+      let runDir = "";
+      for await (const event of trainer.events()) {
+        if (event.type === "run-start") ({ runDir } = event);
+        if (event.type === "step-end") endFirstStep();
+      }
+      return runDir;
     };
     const runDir = await run(4, false);
     await run(8, "auto");
