@@ -300,7 +300,7 @@ it("refuses what the API has no words for", async () => {
   await expect(sampler.sample({ ...request, params })).rejects.toThrow("min_p");
   const row = rowOf(Int32Array.of(1, 2, 3), 1);
   for (const [option, loss] of [
-    ["loss_fn", { ...defaultLoss, name: "gspo" as const }],
+    ["algorithm.loss=", { ...defaultLoss, name: "gspo" as const }],
     ["clip_ratio_c", { ...defaultLoss, dualClip: 3 }],
     ["entropy_coef", { ...defaultLoss, entropyCoef: 0.1 }],
   ] as const)
