@@ -80,6 +80,8 @@ describe("help", () => {
     const stdout = { write: (part: string) => (text += part), isTTY: true, columns: 80 };
     await runCli(["train", "--help"], { stdout, stderr: { write: () => true } });
     expect(text.split("\n").length).toBeLessThan(90);
+    const options = text.slice(text.indexOf("Options of CONFIG.yaml"));
+    expect(options.match(/^ {2}\S/gmu)).toHaveLength(12);
     const { out } = await run("--help");
     expect(out).not.toContain("\nCommands:");
     expect(out.match(/^ {2}[a-z]+ {2,}\S/gmu)).toHaveLength(24);

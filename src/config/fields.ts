@@ -149,8 +149,10 @@ function fieldOf(node: JsonSchema, key: string): ConfigField {
 }
 
 /** The name of one of an option's types. */
-export const typeName = ({ properties = {} }: Pick<JsonSchema, "properties">): string =>
-  String(properties["type"]?.const ?? customFunction);
+export function typeName({ properties = {} }: Pick<JsonSchema, "properties">): string {
+  const type = properties["type"]?.const;
+  return typeof type === "string" ? type : customFunction;
+}
 
 const list = new Intl.ListFormat("en-GB");
 

@@ -23,7 +23,7 @@ export function rolePairs(given: unknown): readonly Pair[] {
   return given.map((entry: unknown): Pair => {
     if (typeof entry === "string") return splitPair(entry);
     const { role, ...value } = isTree(entry) ? entry : {};
-    return [String(role ?? ""), value];
+    return [typeof role === "string" ? role : "", value];
   });
 }
 

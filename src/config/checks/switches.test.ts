@@ -104,6 +104,14 @@ describe("an option whose switch is off", () => {
     expect(warningsOf(still)).toHaveLength(1);
   });
 
+  it("is named with every value that would do, null included", () => {
+    const async = ["async_training.enable=true", "async_training.mini_batch_size=4"];
+    const overrides = ["model.name=m", "data.train_batch_size=1", ...async];
+    expect(loadConfig({ overrides }).warnings).toEqual([
+      "data.train_batch_size=1 has no effect: it needs async_training.enable=false or async_training.mini_batch_size=null.",
+    ]);
+  });
+
   it("may stay in a section of a backend that is not used", () => {
     const overrides = ["model.name=m", "verl.inference_nodes=2", "verl.setup_hook=a.b"];
     expect(loadConfig({ overrides }).warnings).toEqual([]);

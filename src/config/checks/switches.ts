@@ -75,7 +75,7 @@ export function describeRequirement(requirement: Requirement): string {
     return `${String(requirement.includes)} in ${requirement.option}`;
   }
   if ("not" in requirement) return `${requirement.option} other than ${String(requirement.not)}`;
-  return `${requirement.option}=${requirement.is.join(" or ")}`;
+  return `${requirement.option}=${requirement.is.map(String).join(" or ")}`;
 }
 
 const describeIdle = ({ key, value, lacks }: IdleOption): string =>

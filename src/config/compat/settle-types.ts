@@ -6,7 +6,7 @@ import { isTree, type Tree } from "../camel-keys.ts";
 import { hasType, notOfType, typeFields } from "../option-types.ts";
 import { rolePairs } from "../role-map.ts";
 import { deleteAt, setAt, valueAt } from "../tree.ts";
-import type { Fields, Written } from "./translate.ts";
+import type { Fields, Written } from "./written.ts";
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

@@ -4,7 +4,6 @@
  */
 import { ConfigError } from "../../core/errors.ts";
 import type { Tree } from "../camel-keys.ts";
-import type { ConfigField } from "../fields.ts";
 import { setAt, valueAt } from "../tree.ts";
 import { compatKeys, compatValues, rllmValues } from "./compat-keys.ts";
 import {
@@ -18,17 +17,7 @@ import {
 import { filteringOf } from "./compact-filtering.ts";
 import { settleTypes } from "./settle-types.ts";
 import { verlOwn } from "./keys/verl-actor-keys.ts";
-
-/** A value as it was written. */
-export interface Written {
-  /** The dotted key, as it was written. */
-  readonly path: string;
-  readonly value: unknown;
-  /** Index of the layer; later layers have higher numbers. */
-  readonly layer: number;
-  /** The file or the command line that the layer is part of. */
-  readonly source: number;
-}
+import type { Fields, Written } from "./written.ts";
 
 export interface Translation {
   readonly tree: Tree;
@@ -37,9 +26,6 @@ export interface Translation {
   /** Notices about options without an effect. */
   readonly warnings: readonly string[];
 }
-
-/** Every option by its key. */
-export type Fields = ReadonlyMap<string, ConfigField>;
 
 const exact = new Map(compatKeys.map((key) => [key.from, key]));
 const sections = compatKeys.filter(({ from }) => from.endsWith("*"));

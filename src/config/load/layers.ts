@@ -4,14 +4,8 @@
  */
 import type { Tree } from "../camel-keys.ts";
 import { interpolate } from "../compat/interpolation.ts";
-import {
-  type Fields,
-  isIdle,
-  plainKey,
-  targetsOf,
-  translate,
-  type Written,
-} from "../compat/translate.ts";
+import { isIdle, plainKey, targetsOf, translate } from "../compat/translate.ts";
+import type { Fields, Written } from "../compat/written.ts";
 import { configFields } from "../fields.ts";
 import { valueAt } from "../tree.ts";
 import { type ConfigSource, type Layer, mergeLayers } from "./merge-layers.ts";

@@ -1,13 +1,8 @@
 /** Merges layers of options into one tree, under the names that they were written with: a later one wins. */
 import { isTree, type Tree } from "../camel-keys.ts";
 import { compatValues } from "../compat/compat-keys.ts";
-import {
-  type Fields,
-  isWholeValue,
-  plainKey,
-  targetsOf,
-  type Written,
-} from "../compat/translate.ts";
+import { isWholeValue, plainKey, targetsOf } from "../compat/translate.ts";
+import type { Fields, Written } from "../compat/written.ts";
 import { typeFields } from "../option-types.ts";
 import { deleteAt, leaves, setAt } from "../tree.ts";
 

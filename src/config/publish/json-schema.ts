@@ -41,7 +41,7 @@ const isShape = (node: unknown): node is Shape =>
 
 /** Types in short, and in full; the type itself may be in another file. */
 function typesOf(shapes: readonly Shape[]): readonly unknown[] {
-  const full = shapes.map((shape) => ({ ...(plainValues(shape) as Tree), required: [] }));
+  const full = shapes.map((shape) => ({ ...plainValues(shape), required: [] }));
   return [...shapes.map(({ properties }) => plain(properties["type"])), ...full];
 }
 
@@ -50,7 +50,7 @@ function plain(node: unknown): unknown {
   if (!isTree(node)) return Array.isArray(node) ? node.map(plain) : node;
   const shapes = node["anyOf"];
   if (Array.isArray(shapes) && shapes.length > 0 && shapes.every(isShape))
-    return { ...(plainValues(node) as Tree), anyOf: typesOf(shapes) };
+    return { ...plainValues(node), anyOf: typesOf(shapes) };
   return plainValues(node);
 }
 

@@ -108,7 +108,8 @@ function comment(text: string, indent: string): string {
 
 /** @param node its own description does not say which types have it. */
 function docOf({ description, allowed, default: value }: ConfigField, node: Tree = {}): string {
-  const lines = [String(node["description"] ?? description), `Allowed: ${allowed}.`];
+  const own = node["description"];
+  const lines = [typeof own === "string" ? own : description, `Allowed: ${allowed}.`];
   if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
   return lines.join("\n");
 }

@@ -132,7 +132,7 @@ describe.runIf(loadNative().instructionSets.some(({ name }) => name === tiled))(
       }
       return sum;
     };
-    const shapes = [
+    const sizes = [
       [1, 64, 16],
       [5, 30, 70],
       [16, 96, 64],
@@ -142,7 +142,7 @@ describe.runIf(loadNative().instructionSets.some(({ name }) => name === tiled))(
       [1100, 34, 20],
     ] as const;
 
-    it.each(shapes)("have the bits of their order: %i x %i x %i", (rows, depth, columns) => {
+    it.each(sizes)("have the bits of their order: %i x %i x %i", (rows, depth, columns) => {
       const device = new Device({ threads: 2, instructionSet: tiled });
       const random = createRandom(rows + depth);
       const x = newTensor(device, rows, depth);

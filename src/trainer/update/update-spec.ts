@@ -109,7 +109,7 @@ export function isBackendLoss(
   const { loss, lossByRole } = algorithm;
   const hasDualClip = "clipRatioC" in loss && loss.clipRatioC !== null;
   return (
-    lossByRole.every(({ role: _, ...own }) => isDeepStrictEqual(own, loss)) &&
+    lossByRole.every((one) => isDeepStrictEqual(one, { role: one.role, ...loss })) &&
     (losses as readonly string[]).includes(loss.type) &&
     (!hasDualClip || dualClip === true)
   );
