@@ -29,6 +29,9 @@ export type {
   FunctionCallsOptions,
   MadeCall,
 } from "./function-calls/function-calls.ts";
+export { trajectoryMatch } from "./trajectory/trajectory-match.ts";
+export type { TrajectoryMatchOptions } from "./trajectory/trajectory-match.ts";
+export type { ToolArgs, ToolArgsMode, ToolArgsRule } from "./trajectory/tool-args.ts";
 export { instructionFollowing } from "./instructions/instruction-following.ts";
 export type {
   Instruction,
