@@ -111,9 +111,7 @@ function balanceWarning(
   const undesirable = train.length - desirable;
   const counts = `${desirable} examples are desirable and ${undesirable} are not`;
   if (desirable === 0 || undesirable === 0)
-    return [
-      `${counts}: there is nothing to tell apart, and KTO can only move away from the model as loaded or stay.`,
-    ];
+    return [`${counts}: there is nothing to tell apart, and KTO learns from both kinds.`];
   const { desirableWeight, undesirableWeight } = loss;
   const ratio = (desirable * desirableWeight) / (undesirable * undesirableWeight);
   const [low, high] = balance;
