@@ -90,6 +90,10 @@ const train: Commands = {
     description: "fine-tune a model on pairs of a chosen and a rejected response",
     load: () => import("./commands/dpo.ts"),
   },
+  kto: {
+    description: "fine-tune a model on responses that are each labelled good or bad",
+    load: () => import("./commands/kto.ts"),
+  },
   try: {
     description: "run the agent on one task, and show all that happened",
     load: () => import("./commands/try.ts"),

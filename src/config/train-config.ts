@@ -1428,8 +1428,9 @@ export interface Sections {
   readonly fineTuning?: {
     /**
      * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
-     * prefers the chosen of two responses (arXiv:2305.18290).
-     * Allowed: one of sft, dpo.
+     * prefers the chosen of two responses (arXiv:2305.18290), kto learns from responses that are
+     * each labelled as desirable or not (arXiv:2402.01306).
+     * Allowed: one of sft, dpo, kto.
      * @default "sft"
      */
     readonly loss?: OrType<
@@ -1439,18 +1440,42 @@ export interface Sections {
       | {
           readonly type: "dpo";
           /**
-           * DPO's β: how strongly the policy is kept near the initial weights; TRL's default is
-           * 0.1.
+           * β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's
+           * default is 0.1.
            * Allowed: a number above 0.
            * @default 0.1
            */
           readonly beta?: number;
         }
+      | {
+          readonly type: "kto";
+          /**
+           * β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's
+           * default is 0.1.
+           * Allowed: a number above 0.
+           * @default 0.1
+           */
+          readonly beta?: number;
+          /**
+           * KTO's weight of the loss of desirable examples, where there are not as many of both
+           * kinds.
+           * Allowed: a number above 0.
+           * @default 1
+           */
+          readonly desirableWeight?: number;
+          /**
+           * KTO's weight of the loss of undesirable examples, where there are not as many of both
+           * kinds.
+           * Allowed: a number above 0.
+           * @default 1
+           */
+          readonly undesirableWeight?: number;
+        }
     >;
     /**
      * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
-     * with messages and tools for sft, pairs with chosen and rejected for dpo. null only with
-     * fine_tuning.from_run, or where code passes them.
+     * with messages and tools for sft, pairs with chosen and rejected for dpo, conversations with a
+     * label for kto. null only with fine_tuning.from_run, or where code passes them.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1470,14 +1495,15 @@ export interface Sections {
     readonly valFraction?: number;
     /**
      * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
-     * that were captured: the good ones for sft, the best and the worst of each task for dpo.
+     * that were captured: the good ones for sft, the best and the worst of each task for dpo, good
+     * and bad ones for kto.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly fromRun?: string | null;
     /**
-     * Minimum reward of an episode of fine_tuning.from_run; null takes those that the evaluator
-     * called correct, and for dpo every task with different rewards.
+     * Minimum reward of an episode of fine_tuning.from_run, with kto of a desirable one; null takes
+     * those that the evaluator called correct, and for dpo every task with different rewards.
      * Allowed: a number, or null.
      * @default null
      */

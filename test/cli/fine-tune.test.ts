@@ -1,4 +1,4 @@
-/** `agent-trainer sft` and `dpo` as commands: help, preview, results, and what bad rows get. */
+/** `agent-trainer sft`, `dpo` and `kto` as commands: help, preview, results, and what bad rows get. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function run(...args: string[]) {
   return { code, out, err };
 }
 
-it.each(["sft", "dpo"])("%s explains itself with examples", async (command) => {
+it.each(["sft", "dpo", "kto"])("%s explains itself with examples", async (command) => {
   const { code, out } = await run(command, "--help");
   expect(code).toBe(0);
   expect(out).toContain(`$ agent-trainer ${command} shop.yaml --train`);

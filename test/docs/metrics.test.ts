@@ -149,13 +149,18 @@ async function onBackend(backend: TrainingBackend, set: Record<string, unknown>)
   return await reported({ backend: owned, evaluator: byLength, set: { ...trained, ...set } });
 }
 
-/** Names that fine-tuning on one example reports. */
-async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly string[]> {
+/** Names that fine-tuning on an example or two reports. */
+async function reportedByFineTuning(loss: "sft" | "dpo" | "kto"): Promise<readonly string[]> {
   const say = (role: string, content: string) => [{ role, content }];
-  const example =
-    loss === "sft"
-      ? { prompt: "How much?", completion: "12" }
-      : { prompt: "How much?", chosen: "12", rejected: say("assistant", "much") };
+  const prompt = "How much?";
+  const examples = {
+    sft: [{ prompt, completion: "12" }],
+    dpo: [{ prompt, chosen: "12", rejected: say("assistant", "much") }],
+    kto: [
+      { prompt, completion: "12", label: true },
+      { prompt, completion: "much", label: false },
+    ],
+  }[loss];
   const reportedNames: string[] = [];
   await fineTune({
     config: {
@@ -163,8 +168,8 @@ async function reportedByFineTuning(loss: "sft" | "dpo"): Promise<readonly strin
       fineTuning: { loss },
       trainer: { totalBatches: 1, outputDir: mkdtempSync(join(tmpdir(), "fine-tuned-")) },
     },
-    train: [example],
-    val: [example],
+    train: examples,
+    val: examples,
     onEvent(event) {
       if (event.type === "step-end" || event.type === "validation-end")
         reportedNames.push(...Object.keys(event.metrics));
@@ -192,7 +197,9 @@ describe("metrics", () => {
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {
       "model.name": "shop-tiny",
     });
-    const tuned = [await reportedByFineTuning("sft"), await reportedByFineTuning("dpo")].flat();
+    const tuned: string[] = [];
+    for (const loss of ["sft", "dpo", "kto"] as const)
+      tuned.push(...(await reportedByFineTuning(loss)));
     for (const name of [...local, ...tinker, ...tuned]) found.add(name);
   }, 300_000);
 

@@ -11,7 +11,7 @@ import { previewFineTune } from "../../src/launch/finetune/preview.ts";
 import { readRun } from "../../src/runs/run-summary.ts";
 import { readLines } from "../trainer/coin-run.ts";
 import { fakeBackend } from "./fake-backend.ts";
-import { shopConversations, shopPairs } from "./trl-examples.ts";
+import { shopConversations, shopPairs, shopThumbs } from "./trl-examples.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "fine-tune-"));
 const emptyFile = join(newFolder(), "empty.jsonl");
@@ -24,14 +24,16 @@ const recorded = (runDir: string) =>
     Object.fromEntries(Object.entries(line).filter(([name]) => !/^time\/|per_s$/u.test(name))),
   );
 
-describe.each(["sft", "dpo"] as const)("%s on the embedded engine", (loss) => {
+const examplesOf = { sft: shopConversations, dpo: shopPairs, kto: shopThumbs };
+
+describe.each(["sft", "dpo", "kto"] as const)("%s on the embedded engine", (loss) => {
   it("resumes to the same numbers and weights, to the last bit", async () => {
-    const examples = loss === "sft" ? shopConversations("run", 5) : shopPairs("run", 5);
+    const examples = examplesOf[loss]("run", 6);
     const run = (outputDir: string, rest: Partial<FineTuneOptions> = {}) =>
       fineTune({
         config: {
           model: { name: "builtin:shop-tiny", loraRank: 2 },
-          fineTuning: { loss, valFraction: 0.2 },
+          fineTuning: { loss, valFraction: 0.3 },
           data: { trainBatchSize: 2 },
           training: { learningRate: 1e-3, lrSchedule: "linear" },
           trainer: { totalBatches: 3, testFreq: 1, saveFreq: 1, outputDir, experimentName: "a" },

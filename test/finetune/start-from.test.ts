@@ -113,6 +113,19 @@ describe("recorded episodes", () => {
     }
   });
 
+  it("are labelled by a reward, or by what is correct", () => {
+    for (const minReward of [null, 0.5]) {
+      const all = episodeExamples({ folder, minReward, loss: "kto" }, renderer);
+      const good = episodeExamples({ folder, minReward, loss: "sft" }, renderer);
+      expect(all.length).toBeGreaterThan(good.length);
+      const desirable = all.filter(({ label }) => label === true);
+      expect(desirable.map(({ at }) => at)).toEqual(good.map(({ at }) => at));
+    }
+    expect(() => episodeExamples({ folder, minReward: 2, loss: "kto" }, renderer)).toThrow(
+      /not on both sides of the reward 2/u,
+    );
+  });
+
   it("are refused where none is good enough, or the tokens are those of another tokenizer", () => {
     expect(() => episodeExamples({ folder, minReward: 2, loss: "sft" }, renderer)).toThrow(
       /none has a reward of at least 2/u,

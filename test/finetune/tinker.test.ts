@@ -8,12 +8,12 @@ import type { TrainingBackend } from "../../src/core/backend.ts";
 import { fineTune } from "../../src/launch/finetune/fine-tune.ts";
 import { fetchOf, startServer } from "../tinker/local-server.ts";
 import { viaTinker } from "../tinker/shop-run.ts";
-import { shopConversations, shopPairs } from "./trl-examples.ts";
+import { shopConversations, shopPairs, shopThumbs } from "./trl-examples.ts";
 
-async function losses(backend: TrainingBackend, name: string, loss: "sft" | "dpo") {
+async function losses(backend: TrainingBackend, name: string, loss: "sft" | "dpo" | "kto") {
   await using owned = backend;
   const found: number[] = [];
-  const rows = loss === "sft" ? shopConversations("tinker", 3) : shopPairs("tinker", 3);
+  const rows = { sft: shopConversations, dpo: shopPairs, kto: shopThumbs }[loss]("tinker", 4);
   await fineTune({
     backend: owned,
     config: {
@@ -33,7 +33,7 @@ async function losses(backend: TrainingBackend, name: string, loss: "sft" | "dpo
   return found;
 }
 
-it.each(["sft", "dpo"] as const)(
+it.each(["sft", "dpo", "kto"] as const)(
   "%s has the losses of local",
   { timeout: 120_000 },
   async (loss) => {

@@ -42,6 +42,21 @@ export function shopPairs(name: string, amount: number): readonly object[] {
   }));
 }
 
+/** The same responses without pairs: one for each question, in turn a good one and a bad one. */
+export function shopThumbs(name: string, amount: number): readonly object[] {
+  return makeTasks(name, amount).map(({ instruction, metadata: { item, count } }, i) => ({
+    messages: [
+      { role: "system", content: systemPrompt },
+      { role: "user", content: instruction },
+      i % 2 === 0
+        ? call("get_price", { item })
+        : { role: "assistant", content: String(count * 50) },
+    ],
+    label: i % 2 === 0,
+    tools,
+  }));
+}
+
 /** Options of both trainers: full batches, so that the order of examples does not matter. */
 export const trlSettings = {
   examples: 4,

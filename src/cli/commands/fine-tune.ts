@@ -1,4 +1,4 @@
-/** What `agent-trainer sft` and `agent-trainer dpo` share: a model learns from examples. */
+/** What `agent-trainer sft`, `dpo` and `kto` share: a model learns from examples. */
 import { resolve } from "node:path";
 import { folderOf, loadConfig } from "../../config/load.ts";
 import { checkExamples } from "../../launch/finetune/examples/load-examples.ts";
@@ -26,7 +26,7 @@ interface ExampleFlags {
   readonly minReward?: number | undefined;
 }
 
-type Loss = "sft" | "dpo";
+type Loss = "sft" | "dpo" | "kto";
 
 /** Paths of flags are relative to the current folder, those of options to the file. */
 function flagOverrides(loss: Loss, flags: ExampleFlags, skipBadRows: boolean): readonly string[] {

@@ -1,4 +1,4 @@
-/** What the words and flags of `train`, `sft` and `dpo` name: a file, options, and a run to resume. */
+/** What the words and flags of `train`, `sft`, `dpo` and `kto` name: a file, options, and a run to resume. */
 import { ConfigError } from "../../core/errors.ts";
 import { commandOverrides } from "./evaluated-model.ts";
 

@@ -1,4 +1,4 @@
-/** Options of learning from examples: `agent-trainer sft` and `agent-trainer dpo`. */
+/** Options of learning from examples: `agent-trainer sft`, `dpo` and `kto`. */
 import { z } from "zod";
 import { integer, nonEmptyString, type Section, tokenCount } from "./kinds.ts";
 import { free, needs } from "./option-meta.ts";
@@ -10,24 +10,38 @@ const dpo = {
     .gt(0)
     .default(0.1)
     .describe(
-      "DPO's β: how strongly the policy is kept near the initial weights; TRL's default is 0.1.",
+      "β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's default is 0.1.",
     )
     .meta({ resume: "fixed" }),
+};
+const weight = (of: string) =>
+  z
+    .number()
+    .gt(0)
+    .default(1)
+    .describe(
+      `KTO's weight of the loss of ${of} examples, where there are not as many of both kinds.`,
+    )
+    .meta({ resume: "fixed" });
+const kto = {
+  ...dpo,
+  desirable_weight: weight("desirable"),
+  undesirable_weight: weight("undesirable"),
 };
 const hasRun = { option: "fine_tuning.from_run", not: null };
 
 export const fineTuningOptions: Section<"fineTuning"> = z
   .strictObject({
-    loss: oneOf({ sft: {}, dpo }, "sft", {
+    loss: oneOf({ sft: {}, dpo, kto }, "sft", {
       description:
-        "What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo prefers the chosen of two responses (arXiv:2305.18290).",
+        "What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo prefers the chosen of two responses (arXiv:2305.18290), kto learns from responses that are each labelled as desirable or not (arXiv:2402.01306).",
       resume: "never",
     }),
     train: nonEmptyString()
       .nullable()
       .default(null)
       .describe(
-        "Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations with messages and tools for sft, pairs with chosen and rejected for dpo. null only with fine_tuning.from_run, or where code passes them.",
+        "Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations with messages and tools for sft, pairs with chosen and rejected for dpo, conversations with a label for kto. null only with fine_tuning.from_run, or where code passes them.",
       )
       .meta(free),
     val: nonEmptyString()
@@ -48,14 +62,14 @@ export const fineTuningOptions: Section<"fineTuning"> = z
       .nullable()
       .default(null)
       .describe(
-        "Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens that were captured: the good ones for sft, the best and the worst of each task for dpo.",
+        "Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens that were captured: the good ones for sft, the best and the worst of each task for dpo, good and bad ones for kto.",
       ),
     min_reward: z
       .number()
       .nullable()
       .default(null)
       .describe(
-        "Minimum reward of an episode of fine_tuning.from_run; null takes those that the evaluator called correct, and for dpo every task with different rewards.",
+        "Minimum reward of an episode of fine_tuning.from_run, with kto of a desirable one; null takes those that the evaluator called correct, and for dpo every task with different rewards.",
       )
       .meta(needs(hasRun)),
     train_on: z

@@ -1,16 +1,16 @@
-/** Metrics of learning from examples: `agent-trainer sft` and `agent-trainer dpo`. Data only. */
+/** Metrics of learning from examples: `agent-trainer sft`, `dpo` and `kto`. Data only. */
 
 export const fineTuningMetrics = [
   {
     title: "Fine-tuning",
     about:
-      "Of `agent-trainer sft` and `agent-trainer dpo`, which also report `train/loss`, `train/grad_norm`, `train/tokens`, `train/updates` and what was skipped, `progress/...`, `spent/...`, `tokens/per_s` and `time/step_s`. Those of validations are in lines with the phase `validation`.",
+      "Of `agent-trainer sft`, `dpo` and `kto`, which also report `train/loss`, `train/grad_norm`, `train/tokens`, `train/updates` and what was skipped, `progress/...`, `spent/...`, `tokens/per_s` and `time/step_s`. Those of validations are in lines with the phase `validation`.",
     entries: [
       {
         names: ["val/loss"],
         unit: "nats",
         meaning:
-          "Loss on the held-out examples: the mean of −logprob per trained token; with DPO, the mean per pair.",
+          "Loss on the held-out examples: the mean of −logprob per trained token; with DPO, the mean per pair; with KTO, the mean per example.",
         when: "there are held-out examples",
       },
       {
@@ -26,6 +26,24 @@ export const fineTuningMetrics = [
         when: "`fine_tuning.loss=dpo`",
       },
       {
+        names: ["train/kl", "val/kl"],
+        unit: "nats",
+        meaning:
+          "KTO's estimate of the KL divergence from the reference: the mean of log p − log p of the reference over completions after the prompts of other examples, at least 0.",
+        when: "`fine_tuning.loss=kto`",
+      },
+      {
+        names: [
+          "train/examples/chosen",
+          "train/examples/rejected",
+          "val/examples/chosen",
+          "val/examples/rejected",
+        ],
+        unit: "count",
+        meaning: "Desirable and undesirable examples.",
+        when: "`fine_tuning.loss=kto`",
+      },
+      {
         names: [
           "train/rewards/chosen",
           "train/rewards/rejected",
@@ -36,8 +54,8 @@ export const fineTuningMetrics = [
         ],
         unit: "reward",
         meaning:
-          "Mean implicit reward of DPO, β (log p − log p of the reference), of chosen and of rejected responses, and their difference.",
-        when: "`fine_tuning.loss=dpo`",
+          "Mean implicit reward of DPO and KTO, β (log p − log p of the reference), of chosen (KTO: desirable) and of rejected (KTO: undesirable) responses, and their difference; with KTO where there are such examples.",
+        when: "`fine_tuning.loss=dpo` or `kto`",
       },
     ],
   },

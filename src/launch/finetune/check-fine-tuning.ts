@@ -48,7 +48,7 @@ export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): 
   }
   const withForward = backendsThat((row) => row.forward);
   if (forward) return;
-  if (loss.type === "dpo") refuse("fine_tuning.loss", loss.type, withForward);
+  if (loss.type !== "sft") refuse("fine_tuning.loss", loss.type, withForward);
   if (val !== null) refuse("fine_tuning.val", val, withForward);
   if (valFraction > 0) refuse("fine_tuning.val_fraction", valFraction, withForward);
 }
@@ -80,8 +80,54 @@ export function checkHeldOut(
   });
 }
 
+/** KTO compares an example with the completions of others. @throws ConfigError where there are none. */
+export function checkFeedback({ data, fineTuning }: TrainConfig, loaded: LoadedExamples): void {
+  if (fineTuning.loss.type !== "kto") return;
+  const { train, val } = loaded;
+  const refuse = (what: string, hint: string): never => {
+    throw new ConfigError({
+      message: `fine_tuning.loss=kto compares each example with the completion of another one, but ${what}.`,
+      hint,
+    });
+  };
+  if (data.trainBatchSize < 2)
+    refuse(
+      "data.train_batch_size is 1",
+      "Set it to at least 2; 8 or more estimates the KL better.",
+    );
+  if (train.length < 2) refuse("there is only one to train on", "Add examples.");
+  if (val.length === 1) refuse("only one is held out", "Hold out at least two, or none.");
+}
+
+/** The range that the paper recommends for the weight of all desirable examples by that of all undesirable ones. */
+const balance = [1, 4 / 3] as const;
+
+function balanceWarning(
+  { loss }: TrainConfig["fineTuning"],
+  { train }: LoadedExamples,
+): readonly string[] {
+  if (loss.type !== "kto") return [];
+  const desirable = train.filter(({ label }) => label === true).length;
+  const undesirable = train.length - desirable;
+  const counts = `${desirable} examples are desirable and ${undesirable} are not`;
+  if (desirable === 0 || undesirable === 0)
+    return [`${counts}: there is nothing to tell apart, and KTO learns from both kinds.`];
+  const { desirableWeight, undesirableWeight } = loss;
+  const ratio = (desirable * desirableWeight) / (undesirable * undesirableWeight);
+  const [low, high] = balance;
+  if (desirable === undesirable || (ratio >= low * 0.99 && ratio <= high * 1.01)) return [];
+  const wanted = (undesirable * undesirableWeight) / desirable;
+  const range = balance.map((each) => Number((each * wanted).toPrecision(3))).join(" to ");
+  return [`${counts}; fine_tuning.loss.desirable_weight from ${range} would balance them.`];
+}
+
 /** What a run, and its preview, say of its options and examples. */
 export function fineTuneWarnings(config: TrainConfig, loaded: LoadedExamples): readonly string[] {
   const unread = unreadWarning(config, loaded.val.length > 0);
-  return [...warningsOf(config), ...loaded.warnings, ...(unread === null ? [] : [unread])];
+  return [
+    ...warningsOf(config),
+    ...loaded.warnings,
+    ...balanceWarning(config.fineTuning, loaded),
+    ...(unread === null ? [] : [unread]),
+  ];
 }

@@ -1,7 +1,7 @@
 /** A run that learns from examples: its data, its price, and what it minimizes. */
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingBackend } from "../../core/backend.ts";
-import { createBatchPlan, stepsForEpochs } from "../../runs/batches.ts";
+import { type BatchPlan, createBatchPlan, stepsForEpochs } from "../../runs/batches.ts";
 import type { RunState } from "../../runs/checkpoint.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import { otherTasksError } from "../../runs/run-identity.ts";
@@ -10,11 +10,12 @@ import { formatTrainedTokens } from "../../trainer/budget/estimate.ts";
 import { runPrices } from "../../trainer/budget/run-prices.ts";
 import { createExampleStepper, type Objective } from "../../trainer/steppers/examples.ts";
 import type { StartedRun, Training } from "../../trainer/training.ts";
-import { checkHeldOut, fineTuneWarnings } from "./check-fine-tuning.ts";
+import { checkFeedback, checkHeldOut, fineTuneWarnings } from "./check-fine-tuning.ts";
 import { hashExamples, type LoadedExamples } from "./examples/load-examples.ts";
 import { type Example, rowsOfExample } from "./examples/token-row.ts";
 import { crossEntropy } from "./objectives/cross-entropy.ts";
 import { preference, referenceOf } from "./objectives/preference.ts";
+import { unpaired } from "./objectives/unpaired.ts";
 
 /** Checkpoints of earlier versions leave the wait for a better validation to the run log. */
 async function withPatience(state: RunState, folder: string): Promise<RunState> {
@@ -28,7 +29,10 @@ async function withPatience(state: RunState, folder: string): Promise<RunState> 
 const tokensIn = (examples: readonly Example[]): number =>
   examples.flatMap(rowsOfExample).reduce((sum, { tokens }) => sum + tokens.length, 0);
 
-/** Tokens in all passes over rows: with DPO those of the policy and the update, and of the reference once. */
+/**
+ * Tokens in all passes over rows. With DPO those of the policy and the update, and of the reference once;
+ * with KTO also those of mismatched completions, under the policy and the reference.
+ */
 function tokensOf(
   { data, fineTuning }: TrainConfig,
   { train, val }: LoadedExamples,
@@ -36,7 +40,9 @@ function tokensOf(
 ) {
   const batch = Math.min(data.trainBatchSize, train.length);
   const inUpdates = ((steps * batch) / train.length) * tokensIn(train);
-  return fineTuning.loss.type === "sft" ? inUpdates : 2 * inUpdates + tokensIn([...train, ...val]);
+  if (fineTuning.loss.type === "sft") return inUpdates;
+  const perStep = fineTuning.loss.type === "kto" ? 4 : 2;
+  return perStep * inUpdates + tokensIn([...train, ...val]);
 }
 
 /** On a backend that has started: it knows the tokens of the examples. */
@@ -46,6 +52,7 @@ export function exampleTraining(
   loaded: LoadedExamples,
 ): Training {
   checkHeldOut(config, loaded);
+  checkFeedback(config, loaded);
   const { train, val } = loaded;
   const { data, trainer } = config;
   const dataHash = hashExamples(train);
@@ -67,13 +74,13 @@ export function exampleTraining(
       runPrices(config, backend.name),
     ),
     async train(run) {
-      // The reference of DPO is the model as it was loaded: before a checkpoint replaces it.
-      const objective = await objectiveOf(run, loaded);
-      await run.restore();
       const { trainBatchSize: batchSize, seed } = data;
+      const batches = createBatchPlan(train, { batchSize, seed });
+      // The reference of DPO and KTO is the model as it was loaded: before a checkpoint replaces it.
+      const objective = await objectiveOf(run, loaded, batches, totalSteps);
+      await run.restore();
       await using stepper = createExampleStepper(run, {
-        ...{ objective, val, steps: run.state.step },
-        batches: createBatchPlan(train, { batchSize, seed }),
+        ...{ objective, val, batches, steps: run.state.step },
       });
       return await run.loop(stepper);
     },
@@ -82,11 +89,18 @@ export function exampleTraining(
 
 async function objectiveOf(
   { config, backend, signal }: StartedRun,
-  { train, val }: LoadedExamples,
+  { train, val, maxLength }: LoadedExamples,
+  plan: BatchPlan<Example>,
+  steps: number,
 ): Promise<Objective<Example>> {
   const { loss } = config.fineTuning;
   const batchSize = config.data.trainBatchSize;
   if (loss.type === "sft") return crossEntropy(backend, batchSize, signal);
+  if (loss.type === "kto") {
+    const batches = Array.from({ length: steps }, (_, i) => plan.batch(i + 1));
+    const options = { weights: loss, batches, batchSize, maxLength, signal };
+    return await unpaired(backend, { ...options, train, val });
+  }
   const reference = await referenceOf(backend, [...train, ...val], batchSize, signal);
   return preference(backend, { beta: loss.beta, reference, batchSize, signal });
 }

@@ -39,8 +39,9 @@ export interface FineTuneOptions {
   readonly backend?: BackendName | TrainingBackend;
   /**
    * Examples: a file, a dataset on a hub, or rows. A row of `loss: "sft"` has `messages` and `tools` as
-   * OpenAI's API has them, or `prompt` and `completion`; a row of `loss: "dpo"` has `prompt`, `chosen` and
-   * `rejected`, or OpenAI's `input`, `preferred_output` and `non_preferred_output`.
+   * OpenAI's API has them, or `prompt` and `completion`; a row of `loss: "kto"` has a `label`, too; a row
+   * of `loss: "dpo"` has `prompt`, `chosen` and `rejected`, or OpenAI's `input`, `preferred_output` and
+   * `non_preferred_output`.
    * @default what `fineTuning.train` or `fineTuning.fromRun` names
    */
   readonly train?: ExampleSource;

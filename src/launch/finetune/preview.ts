@@ -8,6 +8,7 @@ import { checkExamples, type LoadedExamples, loadExamples } from "./examples/loa
 import { countTrained, type Example, type TokenRow } from "./examples/token-row.ts";
 import type { FineTuneOptions } from "./fine-tune.ts";
 import {
+  checkFeedback,
   checkFineTuning,
   checkHeldOut,
   factsOf,
@@ -28,8 +29,8 @@ export interface PreviewPart {
 export interface PreviewRow {
   /** Where the example comes from, as `data.jsonl:12`. */
   readonly at: string;
-  /** Of a pair: which of the two it is; null otherwise. */
-  readonly side: "chosen" | "rejected" | null;
+  /** Of a pair: which of the two it is; of feedback: its label; null otherwise. */
+  readonly side: "chosen" | "rejected" | "desirable" | "undesirable" | null;
   readonly tokens: number;
   readonly trained: number;
   readonly parts: readonly PreviewPart[];
@@ -59,7 +60,7 @@ function partsOf({ tokens, mask }: TokenRow, renderer: Renderer): readonly Previ
   return parts;
 }
 
-function rowsOf({ at, rows, rejected }: Example, renderer: Renderer): readonly PreviewRow[] {
+function rowsOf({ at, rows, rejected, label }: Example, renderer: Renderer): readonly PreviewRow[] {
   const show = (row: TokenRow, side: PreviewRow["side"]): PreviewRow => ({
     at,
     side,
@@ -67,8 +68,9 @@ function rowsOf({ at, rows, rejected }: Example, renderer: Renderer): readonly P
     trained: countTrained(row),
     parts: partsOf(row, renderer),
   });
+  const ofLabel = label === null ? null : label ? "desirable" : "undesirable";
   return [
-    ...rows.map((row) => show(row, rejected === null ? null : "chosen")),
+    ...rows.map((row) => show(row, rejected === null ? ofLabel : "chosen")),
     ...(rejected ?? []).map((row) => show(row, "rejected")),
   ];
 }
@@ -124,5 +126,6 @@ export async function previewFineTune(
   checkFineTuning(config, backend);
   const loaded = await loadExamples({ ...examples, ...facts, signal });
   checkHeldOut(config, loaded);
+  checkFeedback(config, loaded);
   return summarize(loaded, facts, count, fineTuneWarnings(config, loaded));
 }

@@ -1,7 +1,7 @@
 /**
  * Examples from recorded episodes, with the token ids that were captured: the good ones (rejection
- * fine-tuning, as in STaR, arXiv:2203.14465, and RAFT, arXiv:2304.06767), or the best and the worst of a
- * task. Nothing is encoded again.
+ * fine-tuning, as in STaR, arXiv:2203.14465, and RAFT, arXiv:2304.06767), good and bad ones with that label,
+ * or the best and the worst of a task. Nothing is encoded again.
  */
 import { basename } from "node:path";
 import { buildRows } from "../../../algorithms/rows/rows.ts";
@@ -17,7 +17,7 @@ export interface EpisodeChoice {
   readonly folder: string;
   /** null: correct episodes. */
   readonly minReward: number | null;
-  readonly loss: "sft" | "dpo";
+  readonly loss: "sft" | "kto" | "dpo";
 }
 
 interface Recorded {
@@ -91,7 +91,18 @@ function pairOf(group: readonly Recorded[], minReward: number | null): Example |
   const worst = group.reduce((a, b) => (b.reward < a.reward ? b : a));
   if (best.reward === worst.reward) return null;
   if (minReward !== null && best.reward < minReward) return null;
-  return { at: best.episode.id, rows: best.rows, rejected: worst.rows };
+  return { at: best.episode.id, rows: best.rows, rejected: worst.rows, label: null };
+}
+
+/** Why there are no examples. */
+function wantedOf(loss: EpisodeChoice["loss"], minReward: number | null): string {
+  if (loss === "dpo") return "no task has episodes with different rewards";
+  if (loss === "kto") {
+    return minReward === null
+      ? "they are not both correct and incorrect ones"
+      : `they are not on both sides of the reward ${minReward}`;
+  }
+  return minReward === null ? "none is correct" : `none has a reward of at least ${minReward}`;
 }
 
 /** @throws ConfigError when the folder has no episode that can be used. */
@@ -109,18 +120,19 @@ export function episodeExamples(
     if (reward === null || isFailed(episode) || !isScored(episode)) continue;
     scored++;
     if (loss === "sft" && !isGood({ episode, reward, rows: [] }, minReward)) continue;
+    // An evaluator that gives only rewards does not say what is correct.
+    if (loss === "kto" && minReward === null && episode.isCorrect === null) continue;
     tokenizer.check(episode);
     const rows = rowsOfEpisode(episode);
     if (rows.length > 0) recorded.push({ episode, reward, rows });
   }
-  const examples = loss === "sft" ? goodOnes(recorded) : pairs(recorded, minReward);
+  const examples = {
+    sft: () => goodOnes(recorded),
+    kto: () => labelled(recorded, minReward),
+    dpo: () => pairs(recorded, minReward),
+  }[loss]();
   if (examples.length > 0) return examples;
-  const wanted =
-    loss === "sft"
-      ? minReward === null
-        ? "none is correct"
-        : `none has a reward of at least ${minReward}`
-      : "no task has episodes with different rewards";
+  const wanted = wantedOf(loss, minReward);
   const kept = loss === "sft" ? recorded.length : 0;
   throw new ConfigError({
     message: `${folder} has no episode to learn from: of ${count} recorded in training steps, ${scored} are scored, and ${wanted}${kept === 0 ? ", or they have no token ids" : ""}.`,
@@ -130,7 +142,21 @@ export function episodeExamples(
 }
 
 function goodOnes(recorded: readonly Recorded[]): readonly Example[] {
-  return recorded.map(({ episode, rows }) => ({ at: episode.id, rows, rejected: null }));
+  return recorded.map(({ episode, rows }) => ({
+    at: episode.id,
+    rows,
+    rejected: null,
+    label: null,
+  }));
+}
+
+/** Both kinds, without which there is nothing to compare. */
+function labelled(recorded: readonly Recorded[], minReward: number | null): readonly Example[] {
+  const examples = recorded.map((each) => {
+    const { episode, rows } = each;
+    return { at: episode.id, rows, rejected: null, label: isGood(each, minReward) };
+  });
+  return new Set(examples.map(({ label }) => label)).size === 2 ? examples : [];
 }
 
 function pairs(recorded: readonly Recorded[], minReward: number | null): readonly Example[] {

@@ -7,13 +7,14 @@ import type { Renderer } from "../../../core/policy.ts";
 import { checkSource, type DatasetSource, openSource } from "../../load-dataset.ts";
 import { createRandom, deriveSeed, shuffled } from "../../../util/random.ts";
 import { parseConversation, parsePreference } from "./conversation.ts";
+import { parseFeedback } from "./feedback.ts";
 import { episodeExamples, trainingFiles } from "./episode-examples.ts";
 import { renderConversation } from "./render-conversation.ts";
 import type { SourceRow } from "../../../datasets/source-row.ts";
 import { RowError } from "./row-error.ts";
 import { type Example, rowsOfExample } from "./token-row.ts";
 
-/** Rows that code passes: conversations, or pairs of them. */
+/** Rows that code passes: conversations, with a label for KTO, or pairs of them. */
 export type ExampleSource = DatasetSource<unknown>;
 
 export interface ExampleOptions {
@@ -31,6 +32,8 @@ export interface ExampleOptions {
 export interface LoadedExamples {
   readonly train: readonly Example[];
   readonly val: readonly Example[];
+  /** Tokens of a sequence. */
+  readonly maxLength: number;
   readonly warnings: readonly string[];
 }
 
@@ -41,13 +44,19 @@ export function encodeExample(
   { fineTuning }: Pick<TrainConfig, "fineTuning">,
   renderer: Renderer,
 ): Example {
-  if (fineTuning.loss.type === "sft") {
-    const rows = renderConversation(renderer, parseConversation(value, at, fineTuning.trainOn), at);
-    return { at, rows, rejected: null };
+  const { loss, trainOn } = fineTuning;
+  if (loss.type === "sft") {
+    const rows = renderConversation(renderer, parseConversation(value, at, trainOn), at);
+    return { at, rows, rejected: null, label: null };
+  }
+  if (loss.type === "kto") {
+    const { conversation, isDesirable } = parseFeedback(value, at, trainOn);
+    const rows = renderConversation(renderer, conversation, at);
+    return { at, rows, rejected: null, label: isDesirable };
   }
   const { chosen, rejected } = parsePreference(value, at);
   const rows = renderConversation(renderer, chosen, at);
-  return { at, rows, rejected: renderConversation(renderer, rejected, at) };
+  return { at, rows, rejected: renderConversation(renderer, rejected, at), label: null };
 }
 
 const maxLengthOf = (example: Example): number =>
@@ -186,10 +195,10 @@ export async function loadExamples(options: ExampleOptions): Promise<LoadedExamp
     const val = new Collected(longest);
     await readSource(valSource, "fine_tuning.val", val, options);
     warnings.push(...val.warnings("validation examples", describe(valSource)));
-    return { train: train.examples, val: val.examples, warnings };
+    return { train: train.examples, val: val.examples, maxLength: longest, warnings };
   }
   const { seed } = config.data;
-  return { ...split(train.examples, valFraction, seed), warnings };
+  return { ...split(train.examples, valFraction, seed), maxLength: longest, warnings };
 }
 
 /** A random fraction, the same for the same seed, each part in the order of the data. */
@@ -215,11 +224,16 @@ function split(
   };
 }
 
-/** Hash of the tokens and masks of examples, in order: whether a resumed run has the same data. */
+function kindOf({ rejected, label }: Example): string {
+  if (label !== null) return label ? "desirable" : "undesirable";
+  return rejected === null ? "example" : "pair";
+}
+
+/** Hash of the tokens, masks and labels of examples, in order: whether a resumed run has the same data. */
 export function hashExamples(examples: readonly Example[]): string {
   const hash = createHash("sha256");
   for (const example of examples) {
-    hash.update(example.rejected === null ? "example" : "pair");
+    hash.update(kindOf(example));
     for (const { tokens, mask } of rowsOfExample(example)) {
       hash.update(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength));
       hash.update(mask);

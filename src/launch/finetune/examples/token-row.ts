@@ -9,7 +9,7 @@ export interface TokenRow {
   readonly mask: Uint8Array;
 }
 
-/** One example: a conversation, or a pair of them. */
+/** One example: a conversation, which may have a label, or a pair of them. */
 export interface Example {
   /** Where it comes from, as `data.jsonl:12`, for messages. */
   readonly at: string;
@@ -17,6 +17,8 @@ export interface Example {
   readonly rows: readonly TokenRow[];
   /** DPO: the rejected conversation; null otherwise. */
   readonly rejected: readonly TokenRow[] | null;
+  /** KTO: whether the conversation is desirable; null otherwise. */
+  readonly label: boolean | null;
 }
 
 /** All rows of an example. */
