@@ -42,7 +42,7 @@ const contextOf = (name: string, adapter: LoraSpec | null = lora): RunContext =>
 });
 
 async function startLocal(resources: Resources, context: RunContext): Promise<LocalBackend> {
-  const local = resources.use(createLocalBackend());
+  const local = resources.use(createLocalBackend({ precision: "f32" }));
   await local.start(context);
   return local;
 }

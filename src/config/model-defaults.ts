@@ -23,7 +23,7 @@ const fullRate = 3e-5;
 
 /** Hidden size up to which a model counts as one like the built-in one, whose hidden size is 128. */
 const smallHiddenSize = 128;
-const mostRuns = 8;
+const maxRuns = 8;
 
 function readTree(file: string, parse: (text: string) => unknown): Tree | null {
   if (!existsSync(file)) return null;
@@ -39,7 +39,7 @@ function readTree(file: string, parse: (text: string) => unknown): Tree | null {
 /** Whether it is the built-in model, one of its size in a folder, or what a run made of one. */
 export function isSmallModel(name: string, depth = 0): boolean {
   if (name.startsWith("builtin:")) return true;
-  if (depth === mostRuns || name === "") return false;
+  if (depth === maxRuns || name === "") return false;
   const folder = resolve(name);
   const size = readTree(join(folder, "config.json"), JSON.parse)?.["hidden_size"];
   if (typeof size === "number") return size <= smallHiddenSize;

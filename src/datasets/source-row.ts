@@ -6,13 +6,6 @@ export type SourceRow =
   | { readonly at: string; readonly value: unknown }
   | { readonly at: string; readonly problem: AgentTrainerError };
 
-/** Where rows come from. They can be iterated again. */
-export interface RowSource {
-  /** For messages: `dataset train.jsonl`. */
-  readonly name: string;
-  rows(): AsyncIterable<SourceRow>;
-}
-
 /** @throws ConfigError for the key `__proto__`. */
 function checked(key: string, value: unknown, at: string): unknown {
   if (key !== "__proto__") return value;

@@ -42,7 +42,7 @@ const limits = { timeoutMs: 60_000, maxBytes: 64 * 2 ** 20, toError };
 const once = new JsonClient(limits);
 const repeated = new JsonClient({
   ...limits,
-  retry: { ...backOff, tries: 5, mayPass: isPassing, maxAskedMs: 5000 },
+  retry: { ...backOff, tries: 5, mayPass: isPassing, maxRetryAfterMs: 5000 },
 });
 
 /** One request, of whose response only the status matters. @throws AgentTrainerError (`ENVIRONMENT_FAILED`) */

@@ -20,8 +20,8 @@ const maxWords = 500;
 const margin = 1000;
 
 /** The beginning of what a service said, without keys. */
-export const wordsOf = (text: string, most: number = maxWords): string =>
-  redact(text.slice(0, most + margin)).slice(0, most);
+export const wordsOf = (text: string, maxLength: number = maxWords): string =>
+  redact(text.slice(0, maxLength + margin)).slice(0, maxLength);
 
 export class HttpFault extends Error {
   override readonly name = "HttpFault";

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const clientOf = (options: Partial<JsonClientOptions> = {}): JsonClient =>
-  new JsonClient({ baseUrl: url, maxBytes: 1000, ...options });
+  new JsonClient({ baseUrl: url, timeoutMs: 60_000, maxBytes: 1000, ...options });
 
 const faultOf = (sent: Promise<unknown>): Promise<HttpFault> =>
   sent.then(
@@ -89,7 +89,9 @@ describe("JsonClient", () => {
       response.writeHead(at === 1 ? 429 : 200, { "retry-after": "3600" }).end("{}");
     };
     const start = performance.now();
-    await clientOf({ retry: { ...soon, firstMs: 60_000, maxAskedMs: 50 } }).json({ path: "/" });
+    await clientOf({ retry: { ...soon, firstMs: 60_000, maxRetryAfterMs: 50 } }).json({
+      path: "/",
+    });
     expect(performance.now() - start).toBeGreaterThanOrEqual(49);
     expect(performance.now() - start).toBeLessThan(20_000);
   });
@@ -160,7 +162,7 @@ describe("JsonClient", () => {
   });
 
   it("names what cannot be reached, and what leads elsewhere", async () => {
-    const away = new JsonClient({ baseUrl: "http://127.0.0.1:9", maxBytes: 1 });
+    const away = new JsonClient({ baseUrl: "http://127.0.0.1:9", timeoutMs: 60_000, maxBytes: 1 });
     expect(await faultOf(away.json({ path: "/" }))).toMatchObject({
       kind: "unreachable",
       message: expect.stringContaining("cannot be reached: ") as string,

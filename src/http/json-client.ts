@@ -23,7 +23,7 @@ export interface RetryPolicy extends BackOff {
   /** @default what is no fault of the request: no response, half a response, 408, 425, 429, 5xx */
   readonly mayPass?: (fault: HttpFault) => boolean;
   /** Longest wait that is granted to a `Retry-After`. @default 600000 */
-  readonly maxAskedMs?: number;
+  readonly maxRetryAfterMs?: number;
 }
 
 export interface JsonClientOptions {
@@ -32,8 +32,8 @@ export interface JsonClientOptions {
   /** Sent as a bearer token. */
   readonly key?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of one try, in milliseconds. @default that of the signal alone */
-  readonly timeoutMs?: number;
+  /** Of one try, in milliseconds. */
+  readonly timeoutMs: number;
   /** Of one response. */
   readonly maxBytes: number;
   /** @default one try */
@@ -131,7 +131,7 @@ export class JsonClient {
   }
 
   async #once(call: HttpCall): Promise<HttpResponse> {
-    const { timeoutMs = Infinity, maxBytes } = { ...this.#options, ...call };
+    const { timeoutMs, maxBytes } = { ...this.#options, ...call };
     const deadline = startDeadline(`A request to ${call.path}`, timeoutMs, call.signal);
     try {
       const response = await this.open({ ...call, signal: deadline.signal });
@@ -152,10 +152,12 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => body instanceof Uint8Array;
 
 function waitOf(policy: RetryPolicy, fault: HttpFault, failures: number): number | null {
-  const { tries, mayPass: isPassing = mayPass, maxAskedMs = Infinity } = policy;
+  const { tries, mayPass: isPassing = mayPass, maxRetryAfterMs = Infinity } = policy;
   if (failures >= tries || !isPassing(fault)) return null;
-  const { retryAfterMs: asked } = fault;
-  return asked === undefined ? backOffMs(failures, policy) : Math.min(asked, maxAskedMs);
+  const { retryAfterMs } = fault;
+  return retryAfterMs === undefined
+    ? backOffMs(failures, policy)
+    : Math.min(retryAfterMs, maxRetryAfterMs);
 }
 
 const secretHeader = /^(?:authorization|x-[a-z-]*(?:key|secret|token)[a-z-]*)$/iu;

@@ -7,7 +7,7 @@ const longest = 4 * 2 ** 20;
 const deepest = 128;
 const widestIndent = 512;
 /** How often the values of one anchor may be repeated, by aliases of aliases too. */
-const mostAliases = 100;
+const maxAliases = 100;
 
 /** Upper bound of the depth of flow collections; brackets inside of quotes count, too. */
 function bracketDepth(text: string): number {
@@ -35,7 +35,7 @@ export function parseYaml(text: string): unknown {
     throw new RangeError(`it has ${text.length} characters, but ${longest} is the limit`);
   if (bracketDepth(text) > deepest || compact.test(text) || indented.test(text))
     throw new RangeError(`its values are nested more than ${deepest} levels deep`);
-  return parse(text, { maxAliasCount: mostAliases });
+  return parse(text, { maxAliasCount: maxAliases });
 }
 
 /** What is wrong in a text that {@link parseYaml} refused, and where. */

@@ -11,11 +11,11 @@ import { lastStepOf, rowsOfPhase } from "./index/query.ts";
 import type { RunIndex } from "./index/run-index.ts";
 
 /** Episodes of one side; more would take seconds. */
-const mostEpisodes = 50_000;
+const maxEpisodes = 50_000;
 /** Steps of training that are compared where there are no validations. */
 const trainedSteps = 5;
 /** Tasks that are listed. */
-const mostChanged = 100;
+const maxChanged = 100;
 
 /** A run to compare. */
 export interface ComparedRun {
@@ -31,7 +31,7 @@ interface Side {
 function sideOf({ index }: ComparedRun, phase: EpisodePhase): Side {
   const last = lastStepOf(index.db, phase) ?? 0;
   const fromStep = phase === "train" ? Math.max(1, last - trainedSteps + 1) : last;
-  const rows = rowsOfPhase(index.db, phase, { fromStep, limit: mostEpisodes });
+  const rows = rowsOfPhase(index.db, phase, { fromStep, limit: maxEpisodes });
   const labels: Readonly<Record<EpisodePhase, string>> = {
     validation: `validation after step ${last}`,
     evaluation: "evaluation",
@@ -108,7 +108,7 @@ export function compareInView(a: ComparedRun, b: ComparedRun): RunsCompared {
     reward,
     pass,
     verdict: verdictOf(reward ?? pass),
-    changed: changed.slice(0, mostChanged).map(({ id, a: first, b: second }) => ({
+    changed: changed.slice(0, maxChanged).map(({ id, a: first, b: second }) => ({
       task: id,
       a: first.reward,
       b: second.reward,

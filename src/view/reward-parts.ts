@@ -3,7 +3,7 @@ import type { Correlation, RewardParts } from "./api.ts";
 import type { ScoredRow } from "./index/query.ts";
 
 /** Signals beyond it are dropped: a matrix of more cannot be read. */
-const mostSignals = 12;
+const maxSignals = 12;
 
 /** Of a two-sided interval of 95 % of a normal distribution. */
 const z95 = 1.959964;
@@ -44,7 +44,7 @@ export function rewardParts(rows: readonly ScoredRow[]): RewardParts | null {
     ["reward", ({ reward }) => reward],
     ...[...names]
       .toSorted()
-      .slice(0, mostSignals)
+      .slice(0, maxSignals)
       .map((name): Column => [name, ({ signals }) => signals[name] ?? null]),
     ["response tokens", ({ responseTokens }) => responseTokens],
     ["calls", ({ calls }) => calls],

@@ -10,11 +10,11 @@ import { readJsonFile } from "../../util/files/json-file.ts";
 import type { RenderedPrompt, Renderer, RenderOptions } from "../../core/policy.ts";
 
 /** The built-in model and what was trained from it have 512 pieces; models of real languages tens of thousands. */
-const mostPieces = 1024;
+const maxPieces = 1024;
 /** Below it a text is spelled. The shop's prompts have 3 to 6 characters for a token, others 1.2 to 1.5. */
 const leastCharacters = 2;
 /** Prompts that are looked at: later ones are like them. */
-const mostSeen = 64;
+const maxSeen = 64;
 /** Shorter prompts say too little. */
 const leastTokens = 16;
 
@@ -53,7 +53,7 @@ export function watchPrompts(
   model: SmallVocabulary,
   onForeign: (message: string) => void,
 ): Renderer {
-  if (model.vocabulary > mostPieces) return renderer;
+  if (model.vocabulary > maxPieces) return renderer;
   let [isSaid, seen] = [false, 0];
   const judge = (text: string, tokens: number, tools?: readonly string[]): void => {
     const characters = text.length / tokens;
@@ -68,12 +68,12 @@ export function watchPrompts(
   };
   /** A prompt that does not fit is scored by how its newest message begins. */
   const seeRefused = (messages: readonly ChatMessage[]): void => {
-    if (isSaid || ++seen > mostSeen) return;
+    if (isSaid || ++seen > maxSeen) return;
     const text = messageText(messages.at(-1)?.content).slice(0, 400);
     if (text.length >= 2 * leastTokens) judgeText(text);
   };
   const see = ({ tokens }: RenderedPrompt, { tools = [] }: RenderOptions = {}): void => {
-    if (isSaid || ++seen > mostSeen) return;
+    if (isSaid || ++seen > maxSeen) return;
     if (tokens.length >= leastTokens) judge(renderer.decode(tokens), tokens.length);
     const names = tools.map(({ name }) => name);
     if (names.length > 0) judgeText(names.join(" "), names);

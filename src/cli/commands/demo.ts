@@ -6,7 +6,7 @@ import { type CliCommand, defineCommand } from "../define-command.ts";
 import { createDemoRecorder, type DemoResult } from "../terminal/demo-summary.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { numberBetween, wholeNumber } from "../terminal/flag-values.ts";
-import { watchInterrupt } from "../terminal/interrupt.ts";
+import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { loadDemo } from "../load/load-demo.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { createProgress, duration } from "../terminal/progress.ts";
@@ -104,12 +104,7 @@ export const command: CliCommand = defineCommand({
       );
       io.stdout.write(`\n${colors.bold(title)}\n\n${texts.join("\n")}\n`);
     };
-    using interrupt = watchInterrupt(() => {
-      progress.clear();
-      io.stderr.write(
-        "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
-      );
-    });
+    using interrupt = watchRunInterrupt(io, progress);
     const trainer = new AgentTrainer({
       agentFlow: demo.agent,
       evaluator: demo.evaluator,

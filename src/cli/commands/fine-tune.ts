@@ -12,7 +12,7 @@ import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { createFineTuneProgress } from "../terminal/fine-tune-progress.ts";
 import { anyNumber, wholeNumber } from "../terminal/flag-values.ts";
-import { watchInterrupt } from "../terminal/interrupt.ts";
+import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { duration } from "../terminal/progress.ts";
 import { canResume, nextCommand } from "../terminal/resume-command.ts";
@@ -111,12 +111,7 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
       using late = createLateErrors(io.stderr);
       const progress = createFineTuneProgress({ stream: io.stderr, isQuiet: quiet });
       const start = performance.now();
-      using interrupt = watchInterrupt(() => {
-        progress.clear();
-        io.stderr.write(
-          "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
-        );
-      });
+      using interrupt = watchRunInterrupt(io, progress);
       const result = await fineTune({
         config: loaded.config,
         resume,

@@ -18,13 +18,13 @@ Examples:
 `;
 
 /** At most this many changed verdicts. */
-const mostChanged = 20;
+const maxChanged = 20;
 
 const shown = ({ reward, isCorrect }: Verdict): string =>
   `${reward ?? "no score"}${isCorrect === null ? "" : isCorrect ? " (correct)" : " (incorrect)"}`;
 
 function formatRescored({ before, summary, changed, folder }: RescoreResult): string {
-  const more = changed.length - mostChanged;
+  const more = changed.length - maxChanged;
   const mean = (reward: { readonly mean: number } | null): string =>
     reward === null ? "-" : reward.mean.toFixed(3);
   const lines = [
@@ -32,7 +32,7 @@ function formatRescored({ before, summary, changed, folder }: RescoreResult): st
     "",
     `mean reward ${mean(before.reward)} -> ${mean(summary.reward)}; ${changed.length} of ${summary.rollouts} verdicts changed`,
     ...changed
-      .slice(0, mostChanged)
+      .slice(0, maxChanged)
       .map(
         (each) => `  ${safeText(each.episodeId)}: ${shown(each.before)} -> ${shown(each.after)}`,
       ),

@@ -5,7 +5,7 @@ import { formatConfigHelp } from "../report/option-help.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { wholeNumber } from "../terminal/flag-values.ts";
-import { watchInterrupt } from "../terminal/interrupt.ts";
+import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { canResume, nextCommand } from "../terminal/resume-command.ts";
@@ -84,12 +84,7 @@ export const command: CliCommand = defineCommand({
     using late = createLateErrors(io.stderr);
     const progress = createProgress({ stream: io.stderr, isQuiet: quiet });
     const start = performance.now();
-    using interrupt = watchInterrupt(() => {
-      progress.clear();
-      io.stderr.write(
-        "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
-      );
-    });
+    using interrupt = watchRunInterrupt(io, progress);
     const trainer = new AgentTrainer({
       config: loaded.config,
       resume,

@@ -91,7 +91,7 @@ const shown = ({ reward, pass }: TaskMeans): string =>
   `reward ${reward === null ? "-" : digits(reward)}${pass === null ? "" : `, pass ${digits(pass)}`}`;
 
 /** At most this many changed tasks. */
-const mostChanged = 20;
+const maxChanged = 20;
 
 export function formatComparison(comparison: EvaluationComparison): string {
   const { tasks, reward, pass, changed, onlyInA, onlyInB, isWorse, isBetter } = comparison;
@@ -100,7 +100,7 @@ export function formatComparison(comparison: EvaluationComparison): string {
     : isBetter
       ? "B is better than A"
       : "no clear difference";
-  const more = changed.length - mostChanged;
+  const more = changed.length - maxChanged;
   const lines = [
     formatTable([
       ["metric", "", "A", "B", "B - A", "95 % interval"],
@@ -112,7 +112,7 @@ export function formatComparison(comparison: EvaluationComparison): string {
       ? []
       : [`not compared: ${onlyInA.length} tasks only in A, ${onlyInB.length} only in B`]),
     ...changed
-      .slice(0, mostChanged)
+      .slice(0, maxChanged)
       .map(({ id, a, b }) => `  ${safeText(id)}: ${shown(a)} -> ${shown(b)}`),
     ...(more > 0 ? [`  and ${more} more; --json lists all`] : []),
   ];

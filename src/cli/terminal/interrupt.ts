@@ -1,6 +1,7 @@
 /** Ctrl-C: the first stops the run and saves it, the second quits immediately. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import { exitCodes } from "./exit-codes.ts";
+import type { CliIo } from "./io.ts";
 
 export interface Interrupt extends Disposable {
   readonly signal: AbortSignal;
@@ -18,6 +19,16 @@ function dieOf(name: "SIGINT" | "SIGTERM"): void {
   }
   // Windows has no such signals, and PID 1 of a container ignores them.
   process.exit(exitCodes.interrupted);
+}
+
+/** Watches SIGINT and SIGTERM until disposed, for a run whose progress is on the screen. */
+export function watchRunInterrupt({ stderr }: CliIo, progress: { clear(): void }): Interrupt {
+  return watchInterrupt(() => {
+    progress.clear();
+    stderr.write(
+      "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
+    );
+  });
 }
 
 /** Watches SIGINT and SIGTERM until disposed. */

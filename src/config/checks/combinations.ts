@@ -14,7 +14,7 @@ export function combinationProblems(config: TrainConfig): string[] {
 }
 
 /** Rollouts of one step, which are in memory with all their calls until its update. */
-const mostRollouts = 1_000_000;
+const maxRollouts = 1_000_000;
 
 function sizeProblems({ data, rollout, asyncTraining, rejectionSample }: TrainConfig): string[] {
   const { enable, miniBatchSize } = asyncTraining;
@@ -24,9 +24,9 @@ function sizeProblems({ data, rollout, asyncTraining, rejectionSample }: TrainCo
     : ["data.train_batch_size", data.trainBatchSize];
   const factor = rejectionSample.enable ? rejectionSample.multiplier : 1;
   const rollouts = tasks * rollout.n * factor;
-  if (rollouts <= mostRollouts) return [];
+  if (rollouts <= maxRollouts) return [];
   return [
-    `${name}=${tasks} with rollout.n=${rollout.n} is ${rollouts} rollouts in each step, which no machine holds; the limit is ${mostRollouts}. Lower either.`,
+    `${name}=${tasks} with rollout.n=${rollout.n} is ${rollouts} rollouts in each step, which no machine holds; the limit is ${maxRollouts}. Lower either.`,
   ];
 }
 

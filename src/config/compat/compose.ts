@@ -41,13 +41,13 @@ interface RawFile {
 }
 
 /** Far more than any configuration has; a larger file is something else. */
-const mostBytes = 4 * 2 ** 20;
+const maxBytes = 4 * 2 ** 20;
 
 function readYaml(file: string, from?: string): RawFile {
   let text: string;
   try {
     const size = checkFileSync(file);
-    if (size > mostBytes) throw new Error(`it has ${size} bytes, but ${mostBytes} is the limit`);
+    if (size > maxBytes) throw new Error(`it has ${size} bytes, but ${maxBytes} is the limit`);
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new ConfigError({
@@ -128,7 +128,7 @@ function packageOf({ target, group }: Entry, text: string, outer: string): strin
 const inPackage = new Set(["ppo_trainer", "ppo_megatron_trainer"]);
 
 /** Maximum files in one composition; a list of a few lines could otherwise name billions. */
-const mostFiles = 1000;
+const maxFiles = 1000;
 
 class Composer {
   readonly #root: string;
@@ -150,9 +150,9 @@ class Composer {
       });
     }
     this.#read += 1;
-    if (this.#read > mostFiles) {
+    if (this.#read > maxFiles) {
       throw new ConfigError({
-        message: `The defaults of ${chain[0] ?? file} name more than ${mostFiles} files, counting repetitions.`,
+        message: `The defaults of ${chain[0] ?? file} name more than ${maxFiles} files, counting repetitions.`,
         hint: `Check ${file}: when each file names the next one twice, their number doubles at every level.`,
         fields: { file, chain },
       });

@@ -27,7 +27,7 @@ const reference = /(?<!\\)\$\{(?<inner>[^{}]*)(?<end>\}?)/gu;
 const unescaped = (text: string): string => text.replaceAll("\\${", "${");
 
 /** Maximum references of one configuration, counting repetitions. */
-const mostReferences = 10_000;
+const maxReferences = 10_000;
 
 class Resolver {
   readonly #tree: Tree;
@@ -60,9 +60,9 @@ class Resolver {
       throw failed(`${key} refers to itself: ${path}`, value);
     }
     this.#resolved += 1;
-    if (this.#resolved > mostReferences) {
+    if (this.#resolved > maxReferences) {
       throw failed(
-        `${key} leads to more than ${mostReferences} references; options that refer to each other twice double their number at every level`,
+        `${key} leads to more than ${maxReferences} references; options that refer to each other twice double their number at every level`,
         value,
       );
     }

@@ -5,7 +5,7 @@
 import { ConfigError } from "../../core/errors.ts";
 
 const deepest = 64;
-const mostValues = 100_000;
+const maxValues = 100_000;
 
 /** Setting it would change the prototype of every object of the program. */
 const forbidden = "__proto__";
@@ -29,10 +29,10 @@ export function checkTree(value: unknown, at: string): void {
   let values = 0;
   const visit = (item: unknown): void => {
     values += 1;
-    if (values > mostValues)
+    if (values > maxValues)
       refuse(
         at,
-        `contains more than ${mostValues} values`,
+        `contains more than ${maxValues} values`,
         "Look for aliases (*name) that repeat large parts.",
       );
     if (typeof item !== "object" || item === null) return;

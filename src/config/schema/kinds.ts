@@ -6,11 +6,10 @@ import type { SnakeKeys } from "../camel-keys.ts";
 import type { TrainConfig } from "../train-config.ts";
 
 /** Maximum of numbers that only count: steps, epochs, tasks of a dataset. */
-const mostCounted = 1_000_000_000;
+const maxCount = 1_000_000_000;
 
 /** A whole number from `min` to `max`. Give a smaller `max` where memory or processes are set aside for each. */
-export const integer = (min: number, max: number = mostCounted): z.ZodInt =>
-  z.int().min(min).max(max);
+export const integer = (min: number, max: number = maxCount): z.ZodInt => z.int().min(min).max(max);
 
 /** A number of tokens of one sequence. */
 export const tokenCount = (min: number): z.ZodInt => integer(min, 16_777_216);
@@ -37,8 +36,8 @@ export const nonEmptyString = (): z.ZodString => z.string().min(1);
 export const integerOrAll = (): z.ZodInt =>
   z
     .int()
-    .refine((value) => value === -1 || (value >= 1 && value <= mostCounted))
-    .meta({ allowed: `-1, or a whole number from 1 to ${mostCounted}`, exampleValues: [8] });
+    .refine((value) => value === -1 || (value >= 1 && value <= maxCount))
+    .meta({ allowed: `-1, or a whole number from 1 to ${maxCount}`, exampleValues: [8] });
 
 /** The name of a custom function: `path#export`. */
 export const customName = (): z.ZodType<CustomName> =>

@@ -48,7 +48,7 @@ const memoryFraction = 1 / 4;
 
 /** How long a step may take at most because of prompts, by the speed of the steps before. */
 const promptMs = 300;
-const [fewestPromptTokens, mostPromptTokens] = [64, 2048] as const;
+const [fewestPromptTokens, maxPromptTokens] = [64, 2048] as const;
 
 export class BatchSampler implements Sampler {
   readonly contextLength: number;
@@ -214,7 +214,7 @@ export class BatchSampler implements Sampler {
     const parts: StepPart[] = [];
     const sequences: RunningSequence[] = [];
     const wanted = Math.round(promptMs * this.#tokensPerMs);
-    let left = Math.min(Math.max(wanted, fewestPromptTokens), mostPromptTokens);
+    let left = Math.min(Math.max(wanted, fewestPromptTokens), maxPromptTokens);
     const computed = new Map<Block | null, Set<string>>();
     const decoding = this.#running.filter((sequence) => remaining(sequence) === 1);
     const prompts = this.#running.filter(

@@ -11,10 +11,10 @@ export interface BatchLimits {
 }
 
 /** From here on more tokens are not computed faster, and others wait longer for a layer to end. */
-const mostTokens = 4096;
+const maxTokens = 4096;
 
 /** Whether a batch of `now` tokens may become one of `grown`, which must not exceed the limits more than it does. */
 export function mayGrow(limits: BatchLimits, now: number, grown: number): boolean {
   const fit = limits.fit(grown);
-  return grown <= mostTokens && fit !== "exceeded" && fit === limits.fit(now);
+  return grown <= maxTokens && fit !== "exceeded" && fit === limits.fit(now);
 }

@@ -87,14 +87,14 @@ export function readArray(
 }
 
 /** Entries of one list: messages, input items, parts of a content, tools, tool calls. */
-export const mostEntries = 10_000;
+export const maxEntries = 10_000;
 
 /** @throws ApiError 400 for a list that would take too long. */
 export function checkCount(count: number, at: string): void {
-  if (count <= mostEntries) return;
+  if (count <= maxEntries) return;
   throw badRequest(
     at,
-    `${at} holds ${count} entries, but ${mostEntries} are the most. Send less at once.`,
+    `${at} holds ${count} entries, but ${maxEntries} are the most. Send less at once.`,
     "too_many_entries",
   );
 }
@@ -107,13 +107,13 @@ export function asList(value: unknown, at: string): readonly unknown[] | undefin
 }
 
 /** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
-export const mostLevels = 512;
+export const maxLevels = 512;
 
 export function isTooDeep(value: unknown): boolean {
   const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;
   let level = [value].filter(isNested);
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth >= mostLevels) return true;
+    if (depth >= maxLevels) return true;
     level = level.flatMap((each) =>
       (Array.isArray(each) ? (each as unknown[]) : Object.values(each)).filter(isNested),
     );
@@ -122,9 +122,9 @@ export function isTooDeep(value: unknown): boolean {
 }
 
 /** Objects, lists, and fields of objects in one request; 10,000 messages with tool calls have 140,000. */
-export const mostMembers: number = 2 ** 18;
+export const maxMembers: number = 2 ** 18;
 /** Values after a comma, such as the ids of a prompt. */
-const mostValues = 2 ** 21;
+const maxValues = 2 ** 21;
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -158,11 +158,11 @@ export function checkStructure(text: string): void {
     if (code === quote) at = endOfString(text, at);
     else if (code === openObject || code === openList) {
       members++;
-      if (++depth > mostLevels) throw nestedTooDeeply();
+      if (++depth > maxLevels) throw nestedTooDeeply();
     } else if (code === closeObject || code === closeList) depth--;
     else if (code === colon) members++;
     else if (code === comma) values++;
-    if (members > mostMembers) throw tooMany("objects, lists and fields", mostMembers);
-    if (values > mostValues) throw tooMany("values", mostValues);
+    if (members > maxMembers) throw tooMany("objects, lists and fields", maxMembers);
+    if (values > maxValues) throw tooMany("values", maxValues);
   }
 }

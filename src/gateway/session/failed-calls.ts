@@ -16,7 +16,7 @@ export interface CallTarget {
 }
 
 /** Failures after it are not distinguished any more. */
-const mostKept = 100;
+const maxKept = 100;
 const longestMessage = 1000;
 
 /** Of one trajectory: clients repeat what found no room, without having been read. */
@@ -57,7 +57,7 @@ export class FailedCalls {
     const key = isFinal
       ? `refused:${this.#count++}`
       : ((isTooLong ? shortenedKey(call) : null) ?? keyOf(call));
-    if (this.#failures.has(key) || this.#failures.size >= mostKept) return;
+    if (this.#failures.has(key) || this.#failures.size >= maxKept) return;
     this.#failures.set(key, {
       message: message.slice(0, longestMessage),
       status: isOfClient ? null : status,

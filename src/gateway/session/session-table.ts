@@ -21,7 +21,7 @@ export interface OpenedSession {
 
 const maxSweepMs = 30_000;
 /** Closed sessions that are remembered, so that the holders of their tokens learn that they are closed. */
-const mostClosed = 10_000;
+const maxClosed = 10_000;
 
 export class SessionTable {
   readonly #sessions = new Map<string, CaptureSession>();
@@ -129,7 +129,7 @@ export class SessionTable {
     this.#closedKeys.delete(uid);
     this.#closedKeys.set(uid, keyDigest);
     const [oldest] = this.#closedKeys.keys();
-    if (this.#closedKeys.size > mostClosed && oldest !== undefined) {
+    if (this.#closedKeys.size > maxClosed && oldest !== undefined) {
       this.#closedKeys.delete(oldest);
     }
   }

@@ -13,7 +13,7 @@ interface OpenSession {
 }
 
 /** Responses that can be continued. */
-const mostKept = 1000;
+const maxKept = 1000;
 const origin = "http://127.0.0.1";
 
 /** What of a request matters here. */
@@ -95,7 +95,7 @@ export class Conversations {
   #keep(id: string, session: OpenSession): void {
     this.#kept.set(id, session);
     const [oldest] = this.#kept;
-    if (this.#kept.size <= mostKept || oldest === undefined) return;
+    if (this.#kept.size <= maxKept || oldest === undefined) return;
     this.#kept.delete(oldest[0]);
     const isUsed = [...this.#kept.values()].some(({ uid }) => uid === oldest[1].uid);
     if (!isUsed) void this.#close(oldest[1]);

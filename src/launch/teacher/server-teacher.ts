@@ -63,7 +63,12 @@ export function createServerTeacher(options: ServerTeacherOptions): Teacher {
     key: options.apiKey,
     timeoutMs,
     maxBytes: maxResponseMiB * 2 ** 20,
-    retry: { tries: maxAttempts, firstMs: retryDelayMs, maxMs: timeoutMs, maxAskedMs: timeoutMs },
+    retry: {
+      tries: maxAttempts,
+      firstMs: retryDelayMs,
+      maxMs: timeoutMs,
+      maxRetryAfterMs: timeoutMs,
+    },
     toError: (fault) => teacherError(`The teacher ${name} ${sayOf(fault)}`, fault),
   });
   let student: Renderer | null = null;

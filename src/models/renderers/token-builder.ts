@@ -47,7 +47,7 @@ export interface BuildOptions {
 export type Encoding<T> = Generator<string, T, Iterable<number>>;
 
 /** UTF-8 bytes per UTF-16 unit; a byte counts as at most one token in the bound. */
-const mostBytesPerUnit = 3;
+const maxBytesPerUnit = 3;
 
 /** @throws ContextOverflowError before anything is encoded. */
 export function* buildTokens(
@@ -57,7 +57,7 @@ export function* buildTokens(
 ): Encoding<number[]> {
   const pieces = cutParts(tokenizer, parts, dropped);
   const units = pieces.reduce<number>(
-    (sum, piece) => sum + (typeof piece === "number" ? 1 : mostBytesPerUnit * piece.length),
+    (sum, piece) => sum + (typeof piece === "number" ? 1 : maxBytesPerUnit * piece.length),
     0,
   );
   if (units >= contextLength) {

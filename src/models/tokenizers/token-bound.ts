@@ -7,7 +7,7 @@ import type { TokenizerFile } from "./control-tokens.ts";
 import { byteAlphabet, isByteLevel } from "./byte-decoder.ts";
 
 /** Bytes of text that normalization may reduce to one. */
-const mostJoined = 4;
+const maxJoined = 4;
 const joiningForms = new Set(["NFC", "NFD", "NFKC", "NFKD"]);
 
 /** Maximum number of bytes of a text that become one; Infinity where unknown. */
@@ -16,7 +16,7 @@ function shrinkage(normalizer: unknown): number {
   const { type, normalizers } = normalizer as { type?: unknown; normalizers?: unknown };
   if (type === "Sequence" && Array.isArray(normalizers))
     return normalizers.reduce((product: number, part) => product * shrinkage(part), 1);
-  return typeof type === "string" && joiningForms.has(type) ? mostJoined : Infinity;
+  return typeof type === "string" && joiningForms.has(type) ? maxJoined : Infinity;
 }
 
 export interface TokenBound {

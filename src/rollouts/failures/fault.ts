@@ -20,7 +20,7 @@ export interface Verdict {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Limit on nested errors that are inspected; SDKs wrap a few times. */
-const mostErrors = 12;
+const maxErrors = 12;
 
 const connectionCodes = new Set([
   "ECONNREFUSED",
@@ -55,7 +55,7 @@ export function verdictOf(
 /** The outermost error that identifies the fault. */
 function firstSign(thrown: unknown, serverError: string | null): Verdict | null {
   const queue: unknown[] = [thrown];
-  for (let i = 0; i < queue.length && i < mostErrors; i++) {
+  for (let i = 0; i < queue.length && i < maxErrors; i++) {
     const error = queue[i];
     if (!isObject(error)) continue;
     const verdict = signOf(error, serverError);

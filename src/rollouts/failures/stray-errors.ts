@@ -29,7 +29,7 @@ const watchers = new Set<OnUnowned>();
 
 /** Each error text is reported once: a timer that throws would repeat it indefinitely. */
 const told = new Set<string>();
-const mostTold = 20;
+const maxShown = 20;
 
 /** Runs an attempt at a task: hooks, program and evaluator. `what` names it in warnings. */
 export function withinAttempt<T>(
@@ -71,13 +71,13 @@ function settle(error: unknown, kind: StrayKind, scope: AttemptScope): void {
   const { waiting } = scope;
   waiting?.abort(error);
   const text = `${name}: ${message}`;
-  if (told.has(text) || told.size >= mostTold) return;
+  if (told.has(text) || told.size >= maxShown) return;
   told.add(text);
   const how =
     kind === "rejection" ? "a promise that nothing awaits" : "a timer or an event handler";
   const effect =
     waiting === null ? "which had ended already, so it changes nothing" : "and fails it";
-  const rest = told.size === mostTold ? " Further errors of this kind are not shown." : "";
+  const rest = told.size === maxShown ? " Further errors of this kind are not shown." : "";
   scope.onWarning(`An error from ${how} belongs to ${scope.what}, ${effect}: ${text}.${rest}`);
 }
 

@@ -42,6 +42,8 @@ export function mlflowRequests({ url, authorization }: MlflowServer): MlflowRequ
       "content-type": "application/json",
       ...defined({ authorization: authorization ?? undefined }),
     },
+    // One that is silent is tried again, like one that is away.
+    timeoutMs: 30_000,
     maxBytes,
     retry: { tries: Infinity, firstMs: 200, maxMs: 5000 },
     toError,

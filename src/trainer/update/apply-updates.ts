@@ -82,7 +82,7 @@ export async function applyUpdates(
 ): Promise<Updates> {
   const { backend, gate, config, emit } = run;
   const { action, onNonFinite } = config.guards;
-  const mostSkipped = onNonFinite.type === "skip" ? onNonFinite.maxUpdates : 0;
+  const maxSkipped = onNonFinite.type === "skip" ? onNonFinite.maxUpdates : 0;
   const optim = optimOf(run, step);
   // Checked before an update is applied, if the backend can.
   const before = action === "stop" ? limits : undefined;
@@ -121,7 +121,7 @@ export async function applyUpdates(
         break;
       }
       if (!(error instanceof NumericsError)) throw error;
-      if (skippedInARow >= mostSkipped) throw error;
+      if (skippedInARow >= maxSkipped) throw error;
       skipped++;
       skippedInARow++;
       emit(step, { type: "warning", message: `An update was skipped: ${error.message}` });

@@ -1,10 +1,9 @@
 /** Limits on metrics of an update that detect a diverging run. */
-import type { MeasuredMetric, UpdateMetrics } from "../../core/backend.ts";
+import type { UpdateMetrics } from "../../core/backend.ts";
 import { AgentTrainerError, NumericsError } from "../../core/errors.ts";
 import {
   limitMetrics,
   type LimitName,
-  limitNames,
   type ExceededLimit,
   type UpdateLimits,
 } from "../../core/loss/update-limits.ts";
@@ -12,8 +11,6 @@ import type { TrainConfig } from "../../config/train-config.ts";
 
 type Guards = TrainConfig["guards"];
 
-export const guardMetrics: Readonly<Record<LimitName, MeasuredMetric>> = limitMetrics;
-export const guardNames: readonly LimitName[] = limitNames;
 export const guardOptions: Readonly<Record<LimitName, string>> = {
   gradNorm: "guards.grad_norm",
   kl: "guards.kl",

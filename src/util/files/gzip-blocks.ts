@@ -54,12 +54,12 @@ function read(handle: number, at: number, bytes: number): Buffer {
 }
 
 /** What a member may unpack to: some kB can hold gigabytes. Records pack to between a third and a thirtieth. */
-const mostUnpacked = ({ length }: Buffer): number =>
+const maxUnpacked = ({ length }: Buffer): number =>
   Math.min(2 ** 30, Math.max(64 * 2 ** 20, 100 * length));
 
 function unpack(bytes: Buffer): Buffer | null {
   try {
-    return gunzipSync(bytes, { maxOutputLength: mostUnpacked(bytes) });
+    return gunzipSync(bytes, { maxOutputLength: maxUnpacked(bytes) });
   } catch {
     return null;
   }

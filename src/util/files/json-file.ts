@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { checkFile } from "./regular-file.ts";
 
 /** Tokenizers with large vocabularies have about ten. */
-const mostBytes = 256 * 2 ** 20;
+const maxBytes = 256 * 2 ** 20;
 
 function kindOf(value: unknown): string {
   if (value === null) return "null";
@@ -17,7 +17,7 @@ function kindOf(value: unknown): string {
 export async function readJsonFile(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const size = await checkFile(file);
-    if (size > mostBytes) throw new Error(`it has ${size} bytes, but ${mostBytes} is the limit`);
+    if (size > maxBytes) throw new Error(`it has ${size} bytes, but ${maxBytes} is the limit`);
     const value: unknown = JSON.parse(await readFile(file, "utf8"));
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** Opens what may be deleted while it is read, such as a checkpoint of a run that goes on: the next one then. */
 
 /** Who deletes this many, one after the other, while each is read, does it faster than can be read. */
-const mostDeleted = 50;
+const maxDeleted = 50;
 
 /**
  * Calls `open` again where what it was reading is gone.
@@ -19,7 +19,7 @@ export async function reopen<T>(
       return await open();
     } catch (error) {
       if (!(await isGone(error))) throw error;
-      if (attempt === mostDeleted) throw refuse(error);
+      if (attempt === maxDeleted) throw refuse(error);
     }
   }
 }

@@ -21,8 +21,8 @@ export interface Alignment {
 }
 
 /** Insertions and deletions beyond which aligning would take seconds. */
-const mostEdits = 4000;
-const mostMs = 400;
+const maxEdits = 4000;
+const maxMs = 400;
 
 const words = (text: string): string[] => text.match(/\s+|[^\s]+/gu) ?? [];
 
@@ -54,7 +54,7 @@ export function align(a: Call, b: Call): Alignment {
   const differs = Array.from({ length: longest }, (_, i) => i).find((i) => left[i] !== right[i]);
   const first = differs ?? null;
   if (first === null) return { parts: coarse(left, right), unit, first, isCoarse: false };
-  const changes = diffArrays(left, right, { maxEditLength: mostEdits, timeout: mostMs });
+  const changes = diffArrays(left, right, { maxEditLength: maxEdits, timeout: maxMs });
   if (changes === undefined) return { parts: coarse(left, right), unit, first, isCoarse: true };
   const parts = changes.map(({ value, added, removed }): AlignedPart => ({
     side: added ? "right" : removed ? "left" : "both",

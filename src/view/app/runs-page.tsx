@@ -9,7 +9,7 @@ import { SelectableRow, useSelection } from "./selection.tsx";
 import { TableHead } from "./table-head.tsx";
 
 /** Characters of the reason in the list; the page of the run has all of it. */
-const mostReason = 400;
+const maxReason = 400;
 
 function progress({ index }: RunEntry): string {
   if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
@@ -38,7 +38,7 @@ function RunRow({ run, isSelected }: { run: RunEntry; isSelected: boolean }) {
       <td>
         <span class={isBadEnd(run.status) ? "bad" : ""}>{run.status}</span>
         {run.reason !== null && run.status !== "stopped" && (
-          <div class="reason">{clipText(run.reason, mostReason)}</div>
+          <div class="reason">{clipText(run.reason, maxReason)}</div>
         )}
       </td>
       <td>

@@ -7,7 +7,7 @@ import { useRead } from "./read.ts";
 import { largest, logRatios, quantitiesOf } from "./token-quantities.ts";
 
 /** Tokens that are shown; more would make the page slow. */
-const mostTokens = 4000;
+const maxTokens = 4000;
 
 const label = (texts: readonly string[] | null, ids: readonly number[], at: number): string => {
   const text = texts?.[at];
@@ -95,7 +95,7 @@ function Sampled({ tokens, chosen, onChoose }: SampledProps) {
   return (
     <>
       <p class="token-list">
-        {responseIds.slice(0, mostTokens).map((id, at) => (
+        {responseIds.slice(0, maxTokens).map((id, at) => (
           <button
             key={at}
             type="button"
@@ -108,9 +108,9 @@ function Sampled({ tokens, chosen, onChoose }: SampledProps) {
           </button>
         ))}
       </p>
-      {responseIds.length > mostTokens && (
+      {responseIds.length > maxTokens && (
         <p class="dim">
-          The first {whole(mostTokens)} of {whole(responseIds.length)} tokens are shown.
+          The first {whole(maxTokens)} of {whole(responseIds.length)} tokens are shown.
         </p>
       )}
       <p class="row">
@@ -164,7 +164,7 @@ export function TokenInspector({ run, n, call }: { run: number; n: number; call:
           write them here)
         </summary>
         <p class="token-list">
-          {promptIds.slice(0, mostTokens).map((id, at) => (
+          {promptIds.slice(0, maxTokens).map((id, at) => (
             <span key={at} class="token" title={`id ${id}`}>
               {label(promptTexts, promptIds, at)}
             </span>

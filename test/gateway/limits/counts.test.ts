@@ -1,7 +1,7 @@
 /** Many small things in one request: refused by their number, before any work on each of them. */
 import { describe, expect, it, vi } from "vitest";
 import type { Renderer } from "../../../src/core/policy.ts";
-import { checkStructure, mostMembers } from "../../../src/gateway/http/json-fields.ts";
+import { checkStructure, maxMembers } from "../../../src/gateway/http/json-fields.ts";
 import { createScriptedTarget } from "../../../src/testing/index.ts";
 import { createGateway } from "../../../src/gateway/index.ts";
 import { userSays } from "../function-client.ts";
@@ -137,19 +137,19 @@ describe("a request that holds too much", () => {
       parse.mockRestore();
     });
     expect([refused.status, rendered.mock.calls.length]).toEqual([400, 0]);
-    expect(await refused.text()).toContain(`more than ${mostMembers} objects, lists and fields`);
+    expect(await refused.text()).toContain(`more than ${maxMembers} objects, lists and fields`);
     await gateway.close();
   });
 
   it("counts what is outside of strings only", () => {
-    const inString = '{"[:,'.repeat(mostMembers);
+    const inString = '{"[:,'.repeat(maxMembers);
     expect(() =>
       checkStructure(JSON.stringify({ a: inString, b: `\\${inString}\\` })),
     ).not.toThrow();
-    expect(() => checkStructure(JSON.stringify(many(mostMembers, 1)))).not.toThrow();
-    expect(() => checkStructure(JSON.stringify(many(mostMembers, [])))).toThrow(/objects, lists/);
+    expect(() => checkStructure(JSON.stringify(many(maxMembers, 1)))).not.toThrow();
+    expect(() => checkStructure(JSON.stringify(many(maxMembers, [])))).toThrow(/objects, lists/);
     expect(() => checkStructure(JSON.stringify(many(2 ** 21 + 2, 1)))).toThrow(/2097152 values/);
-    const fields = Object.fromEntries(Array.from({ length: mostMembers }, (_, i) => [i, 1]));
+    const fields = Object.fromEntries(Array.from({ length: maxMembers }, (_, i) => [i, 1]));
     expect(() => checkStructure(JSON.stringify(fields))).toThrow(/objects, lists/);
     // A string without an end, and brackets without a beginning: not JSON, and not for ever.
     expect(() => checkStructure(`["${"\\".repeat(100_001)}"`)).not.toThrow();

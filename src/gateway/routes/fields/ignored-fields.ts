@@ -3,7 +3,7 @@ import type { Protocol } from "../../../core/trace.ts";
 import type { GatewayMetrics } from "../../metrics.ts";
 
 /** Names come from clients, so there must be an end to them. */
-const mostNames = 256;
+const maxNames = 256;
 const longestName = 64;
 const longestPlace = 200;
 
@@ -27,7 +27,7 @@ export class IgnoredFields {
       const [field = one] = one.split(/[ :]/u, 1);
       this.#metrics.ignored(protocol, `${field} unenforced`);
       const text = one.slice(0, longestPlace);
-      if (this.#reported.has(text) || this.#reported.size >= mostNames) continue;
+      if (this.#reported.has(text) || this.#reported.size >= maxNames) continue;
       this.#reported.add(text);
       this.#warn(
         `A request (${protocol}) asks for something that is not enforced while sampling, so responses may break it: ${text}. The traces of such calls name it (unenforced); it is reported only once.`,
@@ -38,7 +38,7 @@ export class IgnoredFields {
   #note(protocol: Protocol, name: string): void {
     const key = `${protocol} ${name}`;
     const isKnown = this.#reported.has(key);
-    const isCountable = name.length <= longestName && (isKnown || this.#reported.size < mostNames);
+    const isCountable = name.length <= longestName && (isKnown || this.#reported.size < maxNames);
     this.#metrics.ignored(protocol, isCountable ? name : "other");
     if (isKnown || !isCountable) return;
     this.#reported.add(key);

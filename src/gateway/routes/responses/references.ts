@@ -3,7 +3,7 @@ import type { ChatMessage } from "../../../core/message.ts";
 import { ApiError, badRequest } from "../../http/api-error.ts";
 import {
   isJsonObject,
-  mostEntries,
+  maxEntries,
   readString,
   show,
   type JsonFields,
@@ -22,8 +22,7 @@ function isReference(item: unknown): item is JsonFields {
 /** Ids of the responses whose items are referred to. */
 export function referredResponses(input: unknown): ReadonlySet<string> {
   // One that is too long is refused where it is read.
-  const items: readonly unknown[] =
-    Array.isArray(input) && input.length <= mostEntries ? input : [];
+  const items: readonly unknown[] = Array.isArray(input) && input.length <= maxEntries ? input : [];
   const places = items.map((item) =>
     isReference(item) && typeof item.id === "string" ? placeOf(item.id) : undefined,
   );

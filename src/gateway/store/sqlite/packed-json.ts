@@ -53,15 +53,15 @@ export function packJson(value: unknown): Buffer {
 }
 
 /** A store may come from anywhere, and a few kB can hold gigabytes; no string is longer than this. */
-const mostUnpacked = { maxOutputLength: 2 ** 29 };
+const maxUnpacked = { maxOutputLength: 2 ** 29 };
 
 /** @throws Error when these bytes are not what `packJson` made, or unpack to more than 512 MiB. */
 export function unpackJson(packed: Uint8Array): unknown {
   const bytes = packed.subarray(1);
   const tag = packed[0];
   if (tag === deflated)
-    return JSON.parse(inflateRawSync(bytes, { dictionary, ...mostUnpacked }).toString());
-  if (tag === brotli) return JSON.parse(brotliDecompressSync(bytes, mostUnpacked).toString());
+    return JSON.parse(inflateRawSync(bytes, { dictionary, ...maxUnpacked }).toString());
+  if (tag === brotli) return JSON.parse(brotliDecompressSync(bytes, maxUnpacked).toString());
   if (tag === plain) return JSON.parse(Buffer.from(bytes).toString());
   throw new Error(`A stored record is packed in the unknown way ${String(tag)}.`);
 }

@@ -155,5 +155,3 @@ export const faultFacts: Readonly<Record<RewardFault, FaultFacts>> = {
     advice: "Some rows have none: their rollouts cannot be right. Look at the dataset's fields.",
   },
 };
-
-export const rewardFaults = Object.keys(faultFacts) as readonly RewardFault[];
