@@ -50,7 +50,7 @@ let model: string;
 let target: SamplerTarget;
 let prompts: number[][];
 let ours: number[][];
-const backend = createLocalBackend();
+const backend = createLocalBackend({ precision: "f32" });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "smollm2-"));

@@ -32,7 +32,7 @@ it.each([
   await mkdir(adapter!);
   const tokens = Int32Array.from({ length: 60 }, (_, i) => (i * 7) % 250);
   const row = rowOf(tokens, 1);
-  await using backend = createLocalBackend({ threads: 1 });
+  await using backend = createLocalBackend({ threads: 1, precision: "f32" });
   await backend.start({
     seed: 1,
     model: { name: base!, lora },

@@ -46,7 +46,7 @@ const other = rowOf(
 it("computes the log-probabilities that our engine computes", async () => {
   await using backend = viaSkyrl();
   await backend.start(context);
-  await using ours = createLocalBackend({ threads: 1 });
+  await using ours = createLocalBackend({ threads: 1, precision: "f32" });
   await ours.start(context);
   const [theirs] = await backend.forward([row], "current");
   const [expected] = await ours.forward([row]);

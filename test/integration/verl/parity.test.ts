@@ -29,7 +29,7 @@ beforeAll(async () => {
     maxTokens: 8,
     reference: true,
   });
-  local = createLocalBackend();
+  local = createLocalBackend({ precision: "f32" });
   const run = {
     seed: 0,
     model: { name: modelFolder(), lora: null },

@@ -22,7 +22,7 @@ async function post(url: string, body: object): Promise<void> {
 
 /** `folder` takes what is exchanged. */
 export function vllmBackend(vllm: VllmServer, folder: string): TrainingBackend {
-  const local = createLocalBackend();
+  const local = createLocalBackend({ precision: "f32" });
   return {
     name: "local behind vllm",
     capabilities: local.capabilities,
