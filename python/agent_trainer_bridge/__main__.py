@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import socket
 import sys
 import threading
@@ -20,6 +19,7 @@ from .engines import make_engine
 from .operations import Operations
 from .routes import Services
 from .server import make_server
+from .stop import Stop
 from .training import Training
 
 TOKEN_VARIABLE = "AGENT_TRAINER_BRIDGE_TOKEN"
@@ -44,10 +44,10 @@ def _claim_stdout() -> int:
     return own
 
 
-def _watch_stdin(stop: threading.Event) -> None:
+def _watch_stdin(stop: Stop) -> None:
     while os.read(0, 4096):
         pass
-    stop.set()
+    stop.request()
 
 
 def _address(host: str) -> str:
@@ -70,13 +70,11 @@ def main() -> int:
         print(f"{TOKEN_VARIABLE} must be set, to 16 characters at least.", file=sys.stderr)
         return 2
     stdout = _claim_stdout()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = Stop()
     engine = os.environ.get(ENGINE_VARIABLE, "verl")
     training = Training(make_engine(engine), engine)
     operations = Operations()
-    server = make_server(Services(training, operations, token, stop.set), arguments.host, arguments.port)
+    server = make_server(Services(training, operations, token, stop.request), arguments.host, arguments.port)
     threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
     ready = {
         "event": "ready",
