@@ -1,9 +1,11 @@
 /** One signal that ends many waits: no warning of a leak, and no listener that stays. */
 import { getEventListeners } from "node:events";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import { startDeadline } from "../core/deadline.ts";
-import { delay, raceAbort } from "./abort.ts";
+import { delay, raceAbort, withTimeout } from "./abort.ts";
 
 const kinds: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
   delay: (signal) => delay(1e6, signal),
@@ -28,4 +30,21 @@ it.each(Object.entries(kinds))("ends 30 waits: %s", async (_name, wait) => {
   await setImmediate();
   process.off("warning", onWarning);
   expect(warnings).toEqual([]);
+});
+
+it("times out although garbage is collected meanwhile", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const parent = new AbortController();
+  const reasons: unknown[] = [];
+  const wait = (): void => {
+    const signal = withTimeout(parent.signal, 200);
+    signal.addEventListener("abort", () => void reasons.push((signal.reason as Error).name));
+  };
+  for (let wanted = 1; wanted <= 20; wanted += 1) wait();
+  for (let tries = 0; tries < 200 && reasons.length < 20; tries += 1) {
+    await setTimeout(20);
+    collectGarbage();
+  }
+  expect(reasons).toEqual(Array.from({ length: 20 }, () => "TimeoutError"));
 });

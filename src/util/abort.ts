@@ -38,8 +38,11 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 
 /** Aborts with `signal`, or after `ms` with a TimeoutError. */
 export function withTimeout(signal: AbortSignal | undefined, ms: number): AbortSignal {
-  const timeout = AbortSignal.timeout(ms);
-  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+  const timeout = AbortSignal.timeout(Math.min(ms, longestTimerMs));
+  if (signal === undefined) return timeout;
+  // Node 20 collects a timeout that only `any` refers to, and then it never ends anything.
+  timeout.addEventListener("abort", () => {}, { once: true });
+  return AbortSignal.any([signal, timeout]);
 }
 
 /**

@@ -3,6 +3,7 @@
  * idempotency key. Knows statuses and headers, not what a route does.
  */
 import { randomUUID } from "node:crypto";
+import { withTimeout } from "../../util/abort.ts";
 import { readLimitedBytes } from "../../util/read-limited.ts";
 import { protoMediaType } from "../codec/proto-codec.ts";
 import { FaultPolicy, type Fault } from "./fault-policy.ts";
@@ -115,7 +116,6 @@ export class Transport {
     checkEnds();
     let response: HttpResponse;
     try {
-      const timeout = AbortSignal.timeout(call.timeoutMs ?? settings.httpTimeoutMs);
       const fetched = await settings.fetch(`${settings.baseUrl}${call.path}`, {
         method: call.method,
         headers: {
@@ -125,7 +125,7 @@ export class Transport {
           ...call.headers,
         },
         redirect: "manual",
-        signal: AbortSignal.any([...ends, timeout]),
+        signal: withTimeout(AbortSignal.any(ends), call.timeoutMs ?? settings.httpTimeoutMs),
         ...bodyOf(call),
       });
       const bytes = await readLimitedBytes(fetched, maxResponseBytes, () =>
