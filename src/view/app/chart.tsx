@@ -1,26 +1,48 @@
-/** A chart of numbers by step. */
+/** Numbers by step: lines, a band and single points. All charts of a page show the step that is pointed at. */
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
+import { smooth, type Values } from "../curves.ts";
+import { visibleText } from "../episode/visible-text.ts";
 import { paddedRange } from "./chart-range.ts";
 import { shortNumber } from "./format.ts";
-import { visibleText } from "../episode/visible-text.ts";
+import { colorOf, useTheme } from "./theme.ts";
+import { useVisible } from "./visible.ts";
 
 export interface ChartLine {
   readonly name: string;
-  readonly values: readonly (number | null)[];
+  readonly values: Values;
+  /** Points are not joined; the best of them has a ring. @default "line" */
+  readonly kind?: "line" | "points" | "best";
+  /** @default that of its place */
+  readonly token?: string;
+  readonly isDashed?: boolean;
 }
 
-interface ChartProps {
+export interface ChartProps {
   readonly title: string;
   readonly steps: readonly number[];
   readonly lines: readonly ChartLine[];
+  /** Filled from `low` to `high`, in the color of the first line, or of the line with this place. */
+  readonly bands?: readonly {
+    readonly low: Values;
+    readonly high: Values;
+    readonly line: number;
+  }[];
   readonly height?: number;
+  readonly isLog?: boolean;
+  /** Weight of what came before, 0 to 1. @default 0 */
+  readonly smoothing?: number;
   readonly onStep?: (step: number) => void;
+  /** After the title. */
+  readonly children?: ComponentChildren;
 }
 
-/** For as many lines as the comparison of runs draws; the second half is dashed, for those who see no colors. */
-const strokes = Array.from({ length: 8 }, (_, i) => `--line${i + 1}`);
-const dashOf = (i: number): number[] => (i < strokes.length / 2 ? [] : [6, 4]);
+/** For as many lines as the comparison of runs shows; the second half is dashed, for those who see no colors. */
+const places = 8;
+const tokenOf = ({ token }: ChartLine, i: number): string => token ?? `--line${(i % places) + 1}`;
+const faint = (token: string, percent: number): string =>
+  colorOf(`color-mix(in srgb, var(${token}) ${percent}%, transparent)`);
 
 /** Distances of labels: 1, 2, 5, 10 ... */
 const wholeSteps = Array.from(
@@ -36,68 +58,193 @@ function summary({ title, steps, lines }: ChartProps): string {
   return `${title}, ${steps.length} steps: ${parts.join("; ")}`;
 }
 
+/** The steps, then the raw values of each line, then the smoothed ones, then the edges of the bands. */
+function dataOf({ steps, lines, bands = [], smoothing = 0 }: ChartProps): uPlot.AlignedData {
+  const isSmooth = ({ kind = "line" }: ChartLine): boolean => kind === "line" && smoothing > 0;
+  return [
+    [...steps],
+    ...lines.map(({ values }) => [...values]),
+    ...lines.map((line) =>
+      isSmooth(line) ? [...smooth(line.values, smoothing)] : steps.map(() => null),
+    ),
+    ...bands.flatMap(({ low, high }) => [low, high].map((edge) => [...smooth(edge, smoothing)])),
+  ] as uPlot.AlignedData;
+}
+
+function seriesOf({ lines, bands = [], smoothing = 0, steps }: ChartProps): uPlot.Series[] {
+  const raw = lines.map((line, i): uPlot.Series => {
+    const { kind = "line", name } = line;
+    const token = tokenOf(line, i);
+    if (kind !== "line")
+      return {
+        label: visibleText(name),
+        paths: () => null,
+        points: {
+          show: true,
+          size: kind === "best" ? 14 : 8,
+          width: kind === "best" ? 2 : 1,
+          stroke: colorOf(kind === "best" ? "var(--fg)" : "var(--panel)"),
+          fill: kind === "best" ? "transparent" : colorOf(`var(${token})`),
+        },
+      };
+    return {
+      label: visibleText(name),
+      stroke: smoothing > 0 ? faint(token, 30) : colorOf(`var(${token})`),
+      width: smoothing > 0 ? 1 : 1.75,
+      dash: line.isDashed === true || i >= places / 2 ? [6, 4] : [],
+      spanGaps: true,
+      points: { show: steps.length < 3, size: 5 },
+    };
+  });
+  const smoothed = lines.map((line, i): uPlot.Series => ({
+    stroke: colorOf(`var(${tokenOf(line, i)})`),
+    width: 2,
+    dash: i >= places / 2 ? [6, 4] : [],
+    spanGaps: true,
+    points: { show: false },
+  }));
+  const edges = bands.flatMap(() =>
+    [0, 1].map((): uPlot.Series => ({ width: 0, spanGaps: true, points: { show: false } })),
+  );
+  return [{ label: "step" }, ...raw, ...smoothed, ...edges];
+}
+
+function optionsOf(props: ChartProps, width: number, onHover: (at: number | null) => void) {
+  const { lines, bands = [], height = 150, isLog = false } = props;
+  const firstEdge = 1 + 2 * lines.length;
+  const axis = {
+    stroke: colorOf("var(--dim)"),
+    grid: { stroke: colorOf("var(--line)"), width: 1 },
+    ticks: { show: false },
+    font: "11px Inter, system-ui, sans-serif",
+  };
+  const isPositive = lines.every(({ values }) => values.every((one) => one === null || one > 0));
+  const options: uPlot.Options = {
+    width,
+    height,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: {
+      x: { time: false },
+      y: isLog
+        ? { distr: isPositive ? 3 : 4 }
+        : { range: (_plot, low, high) => paddedRange(low, high) },
+    },
+    cursor: {
+      y: false,
+      points: { size: 6 },
+      drag: { x: true, y: false },
+      sync: { key: "steps", scales: ["x", null] },
+    },
+    // There is nothing between two steps.
+    axes: [
+      { ...axis, incrs: wholeSteps, size: 28, grid: { show: false } },
+      { ...axis, size: 48, space: 28, values: (_plot, ticks) => ticks.map(shortNumber) },
+    ],
+    series: seriesOf(props),
+    bands: bands.map(({ line }, i) => ({
+      series: [firstEdge + 2 * i + 1, firstEdge + 2 * i],
+      fill: faint(tokenOf(lines[line] ?? lines[0]!, line), 18),
+    })),
+    hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? null)] },
+  };
+  return options;
+}
+
+/** Keeps the part that was zoomed to. */
+function setData(plot: uPlot, data: uPlot.AlignedData): void {
+  const [before] = plot.data;
+  const { min, max } = plot.scales["x"] ?? {};
+  const isZoomed =
+    (min ?? null) !== null && (min !== before[0] || max !== before[before.length - 1]);
+  plot.setData(data, !isZoomed);
+  if (isZoomed) plot.redraw();
+}
+
+/** The latest value of each line, or that of the step that is pointed at. */
+function readings({ steps, lines }: ChartProps, at: number | null): readonly string[] {
+  const step = at === null ? undefined : steps[at];
+  const values = lines.map(({ values: all }) =>
+    shortNumber(step === undefined ? all.findLast((value) => value !== null) : all[at ?? 0]),
+  );
+  return [step === undefined ? "" : `step ${step}`, ...values];
+}
+
 export function Chart(props: ChartProps) {
-  const { title, steps, lines, height = 150, onStep } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const { title, steps, lines, bands = [], height = 150, isLog = false, smoothing = 0 } = props;
+  const [place, isVisible] = useVisible<HTMLDivElement>();
+  const caption = useRef<HTMLElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const newest = useRef(props);
+  newest.current = props;
+  const theme = useTheme();
+  const say = (at: number | null): void => {
+    const texts = readings(newest.current, at);
+    const places_ = caption.current?.querySelectorAll("[data-reading]") ?? [];
+    for (const [i, element] of [...places_].entries()) element.textContent = texts[i] ?? "";
+  };
+  const shape = lines.map((line, i) => `${line.kind}/${tokenOf(line, i)}/${line.isDashed}`).join();
   useEffect(() => {
     const element = place.current;
-    if (element === null) return undefined;
-    const style = getComputedStyle(document.documentElement);
-    const color = (name: string): string => style.getPropertyValue(name).trim();
-    const axis = {
-      stroke: color("--dim"),
-      grid: { stroke: color("--line"), width: 1 },
-      ticks: { stroke: color("--line"), width: 1 },
-      font: "11px system-ui",
-    };
-    const plot = new uPlot(
-      {
-        width: Math.max(200, element.clientWidth),
-        height,
-        legend: { show: lines.length > 1 },
-        scales: { x: { time: false }, y: { range: (_plot, low, high) => paddedRange(low, high) } },
-        cursor: { y: false, points: { size: 5 } },
-        // There is nothing between two steps.
-        axes: [
-          { ...axis, incrs: wholeSteps },
-          { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) },
-        ],
-        series: [
-          { label: "step" },
-          ...lines.map(({ name }, i) => ({
-            label: visibleText(name),
-            stroke: color(strokes[i % strokes.length] ?? "--line1"),
-            width: 1.5,
-            dash: dashOf(i),
-            spanGaps: true,
-            points: { show: steps.length < 40, size: 4 },
-          })),
-        ],
-      },
-      [[...steps], ...lines.map(({ values }) => [...values])],
+    if (element === null || !isVisible) return undefined;
+    const width = (): number => Math.max(160, element.clientWidth);
+    const made = new uPlot(
+      optionsOf(newest.current, width(), say),
+      dataOf(newest.current),
       element,
     );
-    const onClick = (): void => {
-      const step = steps[plot.cursor.idx ?? -1];
-      if (step !== undefined) onStep?.(step);
-    };
-    plot.over.addEventListener("click", onClick);
-    const watcher = new ResizeObserver(() => {
-      plot.setSize({ width: Math.max(200, element.clientWidth), height });
+    plot.current = made;
+    let from = 0;
+    made.over.addEventListener("mousedown", (event) => (from = event.clientX));
+    made.over.addEventListener("click", (event) => {
+      const step = newest.current.steps[made.cursor.idx ?? -1];
+      // A zoom ends with a click, too.
+      if (step !== undefined && Math.abs(event.clientX - from) < 4) newest.current.onStep?.(step);
     });
+    const watcher = new ResizeObserver(() => made.setSize({ width: width(), height }));
     watcher.observe(element);
     return () => {
       watcher.disconnect();
-      plot.destroy();
+      made.destroy();
+      plot.current = null;
     };
-  }, [title, steps, height, JSON.stringify(lines)]);
+  }, [isVisible, shape, bands.length, height, isLog, smoothing > 0, theme]);
+  useEffect(() => {
+    if (plot.current !== null) setData(plot.current, dataOf(newest.current));
+    say(null);
+  }, [steps, smoothing, ...lines.map(({ values }) => values)]);
+  const [step = "", ...values] = readings(props, null);
   return (
-    <figure>
-      <figcaption>
-        {title}{" "}
-        <span class="dim">{shortNumber(lines[0]?.values.findLast((value) => value !== null))}</span>
+    <figure class="chart">
+      <figcaption ref={caption}>
+        <span class="chart-title" title={title}>
+          {title}
+        </span>
+        {props.children}
+        <span class="dim number" data-reading>
+          {step}
+        </span>
+        {lines.map((line, i) => (
+          <span key={i} class="reading">
+            {lines.length > 1 && (
+              <>
+                <i class={`swatch ${line.kind ?? "line"}`} data-line={tokenOf(line, i).slice(-1)} />
+                <span class="dim">{line.name}</span>
+              </>
+            )}
+            <span class="number" data-reading>
+              {values[i]}
+            </span>
+          </span>
+        ))}
       </figcaption>
-      <div ref={place} role="img" aria-label={summary(props)} />
+      <div
+        ref={place}
+        class="plot"
+        style={{ minHeight: `${height}px` }}
+        role="img"
+        aria-label={summary(props)}
+      />
     </figure>
   );
 }

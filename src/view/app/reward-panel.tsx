@@ -1,6 +1,7 @@
 /** The reward and its parts: over time, and how they go together over episodes. */
 import type { Correlation, MetricTable, RewardParts, RunEntry } from "../api.ts";
 import { Chart } from "./chart.tsx";
+import type { ChartSettings } from "./chart-settings.tsx";
 import { shortNumber, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
@@ -46,7 +47,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
   const { names, cells, episodes, fromStep, toStep } = parts;
   return (
     <>
-      <p class="dim">
+      <p class="dim small">
         Correlations over the newest {whole(episodes)}{" "}
         <a href={linkTo("episodes", run.key, "", { phase: "train" })}>training episodes</a> with a
         reward, of steps {fromStep} to {toStep}, with 95 % intervals that treat episodes as
@@ -82,15 +83,17 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
   );
 }
 
-export function RewardPanel({
-  run,
-  table,
-  stamp,
-}: {
-  run: RunEntry;
-  table: MetricTable;
-  stamp: string;
-}) {
+const word = (from: number, to: number): string =>
+  to > from ? "▲ rises" : to < from ? "▼ falls" : "stays";
+
+interface RewardProps {
+  readonly run: RunEntry;
+  readonly table: MetricTable;
+  readonly stamp: string;
+  readonly settings: ChartSettings;
+}
+
+export function RewardPanel({ run, table, stamp, settings }: RewardProps) {
   const {
     value: parts,
     error,
@@ -105,8 +108,10 @@ export function RewardPanel({
   if (isLoading || error !== null) return <Pending what="the parts of the reward" error={error} />;
   if (parts === null) return <p class="dim">No training episode has a reward yet.</p>;
   return (
-    <section aria-label="Reward">
-      <h2>Reward and its parts</h2>
+    <section aria-label="Reward" class="panel">
+      <header>
+        <h2>The reward and its parts</h2>
+      </header>
       {signals.length === 0 && (
         <p class="dim">
           The evaluator reports no parts of the reward: it may return signals, one number for each.
@@ -120,23 +125,25 @@ export function RewardPanel({
             name: name.replace(prefix, ""),
             values: table.series[name] ?? [],
           }))}
-          height={220}
+          height={200}
+          {...settings}
         />
       )}
       {signals.length > 0 && trends.length > 0 && (
-        <p>
-          From the first third of the run to the last:{" "}
+        <p class="row small trends">
+          <span class="dim">From the first third of the run to the last:</span>
           {trends.map(({ name, found: [from, to] }) => (
             <span key={name} class="chip">
               {name} {shortNumber(from)} → {shortNumber(to)}{" "}
-              <span class={to < from ? "bad" : "good"}>
-                {to > from ? "rises" : to < from ? "falls" : "stays"}
-              </span>
+              <span class={to < from ? "bad" : "good"}>{word(from, to)}</span>
             </span>
           ))}
         </p>
       )}
-      <Matrix run={run} parts={parts} />
+      <details class="correlations">
+        <summary>How the parts go together, and with the length of episodes</summary>
+        <Matrix run={run} parts={parts} />
+      </details>
     </section>
   );
 }

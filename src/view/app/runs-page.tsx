@@ -1,15 +1,24 @@
-/** All runs, the same metric of several of them in one chart, and their differences. */
-import type { RunEntry } from "../api.ts";
+/** All runs: states, dates, what differs between them; their curves in one chart, and whether the difference is real. */
+import { useState } from "preact/hooks";
+import type { RunEntry, RunsApart } from "../api.ts";
 import { clipText } from "../episode/visible-text.ts";
-import { isBadEnd } from "../run-status.ts";
-import { Curves, Differences } from "./comparison.tsx";
-import { reward, whole } from "./format.ts";
+import { useChartSettings } from "./chart-settings.tsx";
+import { Curves, maxCurves } from "./curves-panel.tsx";
+import { Differences } from "./differences.tsx";
+import { dateText, reward, whole } from "./format.ts";
+import { useKeys } from "./keys.ts";
+import { useRead } from "./read.ts";
 import { go, linkTo } from "./route.ts";
+import { Progress, StatusPill } from "./run-head.tsx";
+import { useRunName } from "./run-name.tsx";
 import { SelectableRow, useSelection } from "./selection.tsx";
 import { TableHead } from "./table-head.tsx";
 
 /** Characters of the reason in the list; the page of the run has all of it. */
-const maxReason = 400;
+const maxReason = 200;
+/** Of one option's value. */
+const maxValue = 40;
+const maxOptions = 6;
 
 function progress({ index }: RunEntry): string {
   if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
@@ -28,24 +37,109 @@ function Findings({ run }: { run: RunEntry }) {
   );
 }
 
-function RunRow({ run, isSelected }: { run: RunEntry; isSelected: boolean }) {
+/** The values of this run where the runs are not all the same. */
+function Apart({ apart, at }: { apart: RunsApart | null; at: number }) {
+  if (apart === null) return <></>;
+  const options = apart.options.filter(({ values }) => values[at] !== null);
+  return (
+    <span class="row">
+      {options.slice(0, maxOptions).map(({ key, values }) => (
+        <span key={key} class="chip" title={`${key} = ${values[at]}`}>
+          <span class="dim">{key.slice(key.lastIndexOf(".") + 1)}</span>{" "}
+          {clipText(values[at] ?? "", maxValue)}
+        </span>
+      ))}
+      {options.length > maxOptions && (
+        <span class="dim small">and {options.length - maxOptions} more</span>
+      )}
+    </span>
+  );
+}
+
+/** The name, which one can change. */
+function Name({ run }: { run: RunEntry }) {
+  const { name, onName } = useRunName(run);
+  const [isEditing, setEditing] = useState(false);
+  const end = (text: string): void => {
+    onName(text);
+    setEditing(false);
+  };
+  if (isEditing)
+    return (
+      <input
+        aria-label={`Name of ${run.name}`}
+        value={name}
+        ref={(element) => element?.focus()}
+        onBlur={(event) => end(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") end(event.currentTarget.value);
+          if (event.key === "Escape") setEditing(false);
+        }}
+      />
+    );
+  return (
+    <>
+      <a href={linkTo("run", run.key)} title={run.path}>
+        {name}
+      </a>
+      <button
+        type="button"
+        class="plain rename"
+        aria-label={`Rename ${run.name}`}
+        title="Give it another name, kept in this browser"
+        onClick={() => setEditing(true)}
+      />
+    </>
+  );
+}
+
+interface RowProps {
+  readonly run: RunEntry;
+  readonly isSelected: boolean;
+  readonly apart: RunsApart | null;
+  /** Its place among the curves; -1 for none. */
+  readonly place: number;
+  readonly onOverlay: () => void;
+}
+
+function RunRow({ run, isSelected, apart, place, onOverlay }: RowProps) {
   return (
     <SelectableRow isSelected={isSelected}>
-      <th scope="row">
-        <a href={linkTo("run", run.key)}>{run.name}</a>
-      </th>
-      <td>{run.model}</td>
       <td>
-        <span class={isBadEnd(run.status) ? "bad" : ""}>{run.status}</span>
+        <button
+          type="button"
+          class="plain swatch-button"
+          aria-pressed={place >= 0}
+          aria-label={`Overlay ${run.name}`}
+          title="Overlay its curve"
+          onClick={onOverlay}
+        >
+          <i class="swatch" data-line={place < 0 ? "none" : place + 1} />
+        </button>
+      </td>
+      <th scope="row">
+        <Name run={run} />
+      </th>
+      <td>
+        <StatusPill status={run.status} />
         {run.reason !== null && run.status !== "stopped" && (
-          <div class="reason">{clipText(run.reason, maxReason)}</div>
+          <div class="reason small">{clipText(run.reason, maxReason)}</div>
+        )}
+      </td>
+      <td class="nowrap">{run.updatedAt === null ? "–" : dateText(run.updatedAt)}</td>
+      <td>
+        <Progress run={run} />
+      </td>
+      <td class="nowrap">
+        {reward(run.firstReward)} → {reward(run.lastReward)}
+        {run.bestValidation !== null && (
+          <div class="dim small">
+            best {reward(run.bestValidation.value)} at {run.bestValidation.step}
+          </div>
         )}
       </td>
       <td>
-        {run.steps}/{run.totalSteps ?? "?"}
-      </td>
-      <td>
-        {reward(run.firstReward)} → {reward(run.lastReward)}
+        <Apart apart={apart} at={run.key} />
       </td>
       <td>
         <Findings run={run} />
@@ -54,30 +148,70 @@ function RunRow({ run, isSelected }: { run: RunEntry; isSelected: boolean }) {
         <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)}</a>
         {progress(run)}
       </td>
-      <td>{whole(run.index.calls)}</td>
     </SelectableRow>
   );
 }
 
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
+  const [chosen, setChosen] = useState<readonly number[] | null>(null);
+  const { value: apart } = useRead<RunsApart>("/api/apart", runs.length);
+  const controls = useChartSettings();
+  const overlaid = chosen ?? runs.slice(0, maxCurves).map(({ key }) => key);
+  const toggle = (key: number): void =>
+    setChosen(
+      overlaid.includes(key)
+        ? overlaid.filter((one) => one !== key)
+        : [...overlaid, key].slice(-maxCurves),
+    );
   const selected = useSelection("", runs, ({ key }) => go(linkTo("run", key)));
+  useKeys({
+    x: () => {
+      const run = runs[selected];
+      if (run !== undefined) toggle(run.key);
+    },
+  });
+  const curves = overlaid.flatMap((key) => runs.filter((run) => run.key === key));
   return (
-    <>
-      <h1>Runs</h1>
-      <div class="scroll">
-        <table>
-          <TableHead
-            columns={["run", "model", "status", "steps", "reward", "health", "episodes", "calls"]}
-          />
-          <tbody>
-            {runs.map((run, i) => (
-              <RunRow key={run.key} run={run} isSelected={i === selected} />
-            ))}
-          </tbody>
-        </table>
+    <div class="stack">
+      <div class="row head">
+        <h1>Runs</h1>
+        <span class="dim small">
+          <kbd>j</kbd> <kbd>k</kbd> select, <kbd>Enter</kbd> opens, <kbd>x</kbd> overlays
+        </span>
       </div>
-      <Curves runs={runs} />
+      <section class="panel" aria-label="All runs">
+        <div class="scroll">
+          <table class="runs">
+            <TableHead
+              columns={[
+                "curve",
+                "run",
+                "status",
+                "written",
+                "steps",
+                "reward",
+                "what differs",
+                "health",
+                "episodes",
+              ]}
+            />
+            <tbody>
+              {runs.map((run, i) => (
+                <RunRow
+                  key={run.key}
+                  run={run}
+                  isSelected={i === selected}
+                  apart={apart}
+                  place={overlaid.indexOf(run.key)}
+                  onOverlay={() => toggle(run.key)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+      <Curves runs={curves} all={runs.length} apart={apart} controls={controls} />
       <Differences runs={runs} />
-    </>
+    </div>
   );
 }

@@ -7,7 +7,7 @@ export const countLimit = 1000;
 const pageRows = 100;
 
 /** Columns of a row, by the names that it has here. */
-const rowColumns = `n, id, step, phase, task, rollout, reward, correct, ended, error, calls,
+const rowColumns = `n, id, step, phase, task, question, rollout, reward, correct, ended, error, calls,
   prompt_tokens AS promptTokens, response_tokens AS responseTokens, tool_calls AS toolCalls,
   tool_errors AS toolErrors, truncated, malformed, seconds, weight_version AS weightVersion, preview`;
 
@@ -242,4 +242,32 @@ export function rowsOfPhase(
     )
     .all(phase, fromStep, limit) as Row[];
   return rows.map(toRow);
+}
+
+/** The rollouts of one task in one step, as one number. */
+export interface TaskCell {
+  readonly task: string;
+  readonly step: number;
+  /** Mean of those that have one. */
+  readonly reward: number | null;
+  readonly rollouts: number;
+  /** Number of one of them. */
+  readonly n: number;
+}
+
+/** By task, then by step. */
+export const taskCells = (db: Database, phase: EpisodePhase): readonly TaskCell[] =>
+  db
+    .prepare(
+      `SELECT task, step, avg(reward) AS reward, count(*) AS rollouts, min(n) AS n
+       FROM episodes WHERE phase = ? GROUP BY task, step ORDER BY task, step`,
+    )
+    .all(phase) as TaskCell[];
+
+/** How the instructions of these episodes begin, by their numbers. */
+export function questionsOf(db: Database, numbers: readonly number[]): ReadonlyMap<number, string> {
+  const rows = db
+    .prepare(`SELECT n, question FROM episodes WHERE n IN (${numbers.map(() => "?").join(", ")})`)
+    .all(...numbers) as { readonly n: number; readonly question: string }[];
+  return new Map(rows.map(({ n, question }) => [n, question]));
 }

@@ -10,7 +10,7 @@ import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import { formatCost, readCostOfReward } from "../../runs/cost-of-reward.ts";
-import { readChangedOptions } from "../../runs/read-options.ts";
+import { readChangedOptions, readOptions } from "../../runs/read-options.ts";
 import { readRunHealth } from "../../runs/run-health.ts";
 import { exampleEpisode } from "../index/example-episode.ts";
 import {
@@ -19,12 +19,18 @@ import {
   groupRows,
   listEpisodes,
   neighbours,
+  questionsOf,
   scoredRows,
+  taskCells,
   taskHistory,
 } from "../index/query.ts";
+import { runChanges } from "../changes.ts";
 import { compareInView } from "../compare.ts";
 import { rewardParts } from "../reward-parts.ts";
 import { metricTable } from "../metric-table.ts";
+import { runsApart } from "../runs-apart.ts";
+import { taskMap } from "../task-map.ts";
+import { isPhase, mainPhase } from "../phases.ts";
 import { requireToken } from "./access.ts";
 import { healthSection } from "./documentation.ts";
 import { parseFilter } from "./query-filter.ts";
@@ -48,6 +54,15 @@ const assetTypes: Readonly<Record<string, string>> = {
   "app.css": "text/css; charset=utf-8",
 };
 
+/** A configuration that cannot be read says nothing of what differs; the run's status says why. */
+function optionsOf(folder: string): ReadonlyMap<string, string> {
+  try {
+    return readOptions(folder);
+  } catch {
+    return new Map();
+  }
+}
+
 export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: ViewAppOptions): Hono {
   const app = new Hono();
   app.use(requireToken(token, host));
@@ -64,6 +79,10 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
 
   app.get("/api/runs", async (context) =>
     context.json(await Promise.all(runs.map((run) => run.entry()))),
+  );
+
+  app.get("/api/apart", (context) =>
+    context.json(runsApart(runs.map(({ folder }) => optionsOf(folder)))),
   );
 
   app.get("/api/docs/:anchor", (context) => {
@@ -91,7 +110,7 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   inRun.get("/:run/options", (context) => context.json(readChangedOptions(context.var.run.folder)));
   inRun.get("/:run/cost", async (context) => {
     const cost = await readCostOfReward(context.var.run.folder);
-    return context.json(cost === null ? null : { text: formatCost(cost) });
+    return context.json(cost === null ? null : { ...cost, text: formatCost(cost) });
   });
 
   inRun.get("/:run/episodes", (context) => {
@@ -147,6 +166,19 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     const { db } = context.var.run.index;
     const row = findByName(db, context.req.param("n"));
     return context.json(row === null ? [] : taskHistory(db, row.task, row.phase));
+  });
+  inRun.get("/:run/tasks", (context) => {
+    const { db } = context.var.run.index;
+    const { phases } = facets(db);
+    const given = context.req.query("phase") ?? mainPhase(phases);
+    if (!isPhase(given)) return context.json({ error: `phase: there is no ${given}` }, 400);
+    const questions = (numbers: readonly number[]) => questionsOf(db, numbers);
+    return context.json(taskMap(taskCells(db, given), { phase: given, phases, questions }));
+  });
+  inRun.get("/:run/changes", (context) => {
+    const { db } = context.var.run.index;
+    const phase = mainPhase(facets(db).phases);
+    return context.json(runChanges(taskCells(db, phase), phase, (n) => questionsOf(db, n)));
   });
   inRun.get("/:run/parts", (context) => {
     const until = context.req.query("step") ?? "";

@@ -70,6 +70,8 @@ export class ViewedRun implements Disposable {
         totalSteps: null,
         firstReward: null,
         lastReward: null,
+        bestValidation: null,
+        updatedAt: null,
         findings: [],
       };
     const [run, findings] = await Promise.all([
@@ -78,9 +80,11 @@ export class ViewedRun implements Disposable {
       this.#readFindings().catch(() => []),
     ]);
     const { model, backend, status, reason, steps, totalSteps, firstReward, lastReward } = run;
+    const { bestValidation, updatedAt } = run;
     return {
       ...base,
       ...{ model, backend, status, reason, steps, totalSteps, firstReward, lastReward, findings },
+      ...{ bestValidation, updatedAt },
     };
   }
 

@@ -1,0 +1,135 @@
+/** The same metric of several runs in one chart; of those that differ in their seed alone, the mean and the range. */
+import { useState } from "preact/hooks";
+import type { MetricTable, RunEntry, RunsApart } from "../api.ts";
+import { bandOf, type Values } from "../curves.ts";
+import { Chart, type ChartLine, type ChartProps } from "./chart.tsx";
+import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
+import { useRead } from "./read.ts";
+import { remembered, useRemembered } from "./remember.ts";
+
+/** Hooks need a fixed number of calls: at most these curves are shown. */
+const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+export const maxCurves: number = places.length;
+
+export const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
+
+function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
+  return places.map((i) => {
+    const run = runs[i];
+    const { value } = useRead<MetricTable>(
+      run === undefined ? null : `/api/runs/${run.key}/metrics`,
+      run?.steps ?? 0,
+    );
+    return value;
+  });
+}
+
+interface Curve {
+  readonly run: RunEntry;
+  readonly values: Values;
+}
+
+type Lines = Required<Pick<ChartProps, "lines" | "bands">>;
+
+/** A line for each run, or for each recipe with a band over its seeds. */
+function linesOf(curves: readonly Curve[], apart: RunsApart | null): Lines {
+  if (apart === null)
+    return {
+      lines: curves.map(({ run, values }, i): ChartLine => ({
+        name: shownName(run),
+        values,
+        token: `--line${i + 1}`,
+      })),
+      bands: [],
+    };
+  const groupOf = ({ run }: Curve): number => apart.groups[run.key] ?? run.key;
+  const recipes = [...new Set(curves.map(groupOf))].map((group) =>
+    curves.filter((curve) => groupOf(curve) === group),
+  );
+  const lines: ChartLine[] = [];
+  const bands: Lines["bands"][number][] = [];
+  for (const members of recipes) {
+    const [first] = members;
+    if (first === undefined) continue;
+    const { mean, low, high } = bandOf(members.map(({ values }) => values));
+    if (members.length > 1) bands.push({ low, high, line: lines.length });
+    const name = shownName(first.run);
+    lines.push({
+      name: members.length > 1 ? `${name} and ${members.length - 1} more of other seeds` : name,
+      values: mean,
+      token: `--line${lines.length + 1}`,
+    });
+  }
+  return { lines, bands };
+}
+
+interface CurvesProps {
+  /** Those that are overlaid, at most eight. */
+  readonly runs: readonly RunEntry[];
+  readonly all: number;
+  readonly apart: RunsApart | null;
+  readonly controls: ChartControls;
+}
+
+export function Curves({ runs, all, apart, controls }: CurvesProps) {
+  const [metric, setMetric] = useState("reward/mean");
+  const [bands, setBands] = useRemembered("bands");
+  const tables = useMetrics(runs);
+  const names = [
+    ...new Set(tables.flatMap((table) => Object.keys(table?.series ?? {}))),
+  ].toSorted();
+  const steps = [...new Set(tables.flatMap((table) => table?.steps ?? []))].toSorted(
+    (a, b) => a - b,
+  );
+  const curves = runs.flatMap((run, i): Curve[] => {
+    const table = tables[i];
+    if (table === null || table === undefined) return [];
+    const at = new Map(table.steps.map((step, place) => [step, place]));
+    const values = steps.map((step) => table.series[metric]?.[at.get(step) ?? -1] ?? null);
+    return [{ run, values }];
+  });
+  const numbers = runs.map(({ key }) => apart?.groups[key] ?? key);
+  const hasSeeds = new Set(numbers).size < numbers.length;
+  if (names.length === 0) return null;
+  return (
+    <section aria-label="Curves" class="panel">
+      <header>
+        <h2>Overlay</h2>
+        <label class="row small">
+          Metric
+          <select value={metric} onChange={(event) => setMetric(event.currentTarget.value)}>
+            {names.map((name) => (
+              <option key={name} value={name} selected={name === metric}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {hasSeeds && (
+          <label class="row small">
+            <input
+              type="checkbox"
+              checked={bands === ""}
+              onChange={(event) => setBands(event.currentTarget.checked ? "" : "off")}
+            />
+            mean and range over seeds
+          </label>
+        )}
+        <ChartSettingsBar {...controls} />
+      </header>
+      <Chart
+        title={metric}
+        steps={steps}
+        {...linesOf(curves, hasSeeds && bands === "" ? apart : null)}
+        height={240}
+        isLog={controls.isLog}
+        smoothing={controls.smoothing}
+      />
+      {all > runs.length && (
+        <p class="dim small">
+          {runs.length} of {all} runs are overlaid: <kbd>x</kbd> adds and removes the selected one.
+        </p>
+      )}
+    </section>
+  );
+}
