@@ -4,6 +4,8 @@ import type { TaskCell } from "./index/query.ts";
 
 /** More cannot be told apart on a screen: neighbouring steps share a column. */
 const maxColumns = 240;
+/** Where each step has a part of the tasks, about as many steps as all of them need share one, down to so few. */
+const fewColumns = 8;
 const maxRows = 500;
 /** Visits at either end whose mean is compared. */
 const maxVisits = 3;
@@ -97,7 +99,13 @@ export interface TaskMapOptions {
 export function taskMap(cells: readonly TaskCell[], options: TaskMapOptions): TaskMap {
   const { phase, phases, questions } = options;
   const steps = [...new Set(cells.map(({ step }) => step))].toSorted((a, b) => a - b);
-  const stepsPerColumn = Math.max(1, Math.ceil(steps.length / maxColumns));
+  const groups = byTask(cells);
+  const perPass = Math.round((groups.size * steps.length) / Math.max(1, cells.length));
+  const stepsPerColumn = Math.max(
+    1,
+    Math.ceil(steps.length / maxColumns),
+    Math.min(perPass, Math.floor(steps.length / fewColumns)),
+  );
   const place = new Map(steps.map((step, i) => [step, Math.floor(i / stepsPerColumn)]));
   const columns = steps.filter((_, i) => i % stepsPerColumn === 0);
   const rewards = cells.flatMap(({ reward }) => (reward === null ? [] : [reward]));
@@ -105,7 +113,7 @@ export function taskMap(cells: readonly TaskCell[], options: TaskMapOptions): Ta
   const high = rewards.reduce((most, reward) => Math.max(most, reward), 0);
   const middle = (low + high) / 2;
   const fates: Record<TaskFate, number> = { learned: 0, always: 0, never: 0, lost: 0 };
-  const all = [...byTask(cells)].map(([task, own]): Omit<MapRow, "question"> => {
+  const all = [...groups].map(([task, own]): Omit<MapRow, "question"> => {
     const scored = own.filter(({ reward }) => reward !== null);
     const { learnedFrom, ...outcome } = outcomeOf(
       scored.map(({ reward }) => reward ?? 0),

@@ -6,7 +6,7 @@ import { shortNumber, whole } from "./format.ts";
 import { Message } from "./message.tsx";
 import { TokenInspector } from "./token-inspector.tsx";
 import { TokenText } from "./token-text.tsx";
-import type { PairedResults } from "./tool-results.ts";
+import type { PairedResults } from "../tool-results.ts";
 
 export interface CallProps {
   readonly run: number;

@@ -1,39 +1,17 @@
 /** What changed? One task before training and now, side by side. */
 import { useState } from "preact/hooks";
-import type { ChangedTask, RunChanges, RunEntry, ViewEpisode, ViewMessage } from "../api.ts";
+import type { ChangedTask, RunChanges, RunEntry, ViewEpisode } from "../api.ts";
+import { briefLines, briefSigns } from "../brief.ts";
 import { clipText } from "../episode/visible-text.ts";
 import { diffLink } from "./diff-page.tsx";
 import { reward, signed } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
-import { argumentsText } from "./tool-card.tsx";
 
 /** Enough to see what it did; the episode has all of it. */
 const maxLines = 10;
 const maxCharacters = 400;
-
-type Line = readonly ["calls" | "tool" | "says", string];
-
-function linesOf({ trajectories }: ViewEpisode): readonly Line[] {
-  const of = (message: ViewMessage): Line[] => [
-    ...(message.text.trim() === ""
-      ? []
-      : [[message.role === "tool" ? "tool" : "says", message.text] as const]),
-    ...(message.toolCalls ?? []).map(
-      ({ name, arguments: given }) => ["calls", `${name} ${argumentsText(given)}`] as const,
-    ),
-  ];
-  return trajectories
-    .flatMap(({ calls }) => calls)
-    .flatMap(({ newMessages, response }) => [
-      ...newMessages.filter(({ role }) => role === "tool"),
-      response,
-    ])
-    .flatMap(of);
-}
-
-const signs = { calls: "→", tool: "=", says: "“" } as const;
 
 interface SideProps {
   readonly run: RunEntry;
@@ -47,7 +25,7 @@ interface SideProps {
 function Side({ run, title, n, earned, other }: SideProps) {
   const { value: view, error } = useRead<ViewEpisode>(`/api/runs/${run.key}/episodes/${n}`);
   const kind = earned > other ? "good" : earned < other ? "bad" : "dim";
-  const lines = view === null ? [] : linesOf(view);
+  const lines = view === null ? [] : briefLines(view);
   return (
     <div class="side">
       <header class="row">
@@ -64,7 +42,7 @@ function Side({ run, title, n, earned, other }: SideProps) {
       <ol class="brief">
         {lines.slice(0, maxLines).map(([what, text], i) => (
           <li key={i} class={what}>
-            <span aria-hidden="true">{signs[what]}</span>
+            <span aria-hidden="true">{briefSigns[what]}</span>
             <span dir="auto">{clipText(text, maxCharacters)}</span>
           </li>
         ))}

@@ -123,7 +123,7 @@ function optionsOf(props: ChartProps, width: number, onHover: (at: number | null
     width,
     height,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 12, 0, 0],
     scales: {
       x: { time: false },
       y: isLog
@@ -139,7 +139,12 @@ function optionsOf(props: ChartProps, width: number, onHover: (at: number | null
     // There is nothing between two steps.
     axes: [
       { ...axis, incrs: wholeSteps, size: 28, grid: { show: false } },
-      { ...axis, size: 48, space: 28, values: (_plot, ticks) => ticks.map(shortNumber) },
+      {
+        ...axis,
+        size: 48,
+        space: 28,
+        values: (_plot, ticks) => ticks.map((tick) => shortNumber(tick)),
+      },
     ],
     series: seriesOf(props),
     bands: bands.map(({ line }, i) => ({

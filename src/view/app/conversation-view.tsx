@@ -4,7 +4,7 @@ import { Call } from "./call-view.tsx";
 import { shortNumber } from "./format.ts";
 import type { Route } from "./parse-route.ts";
 import { messagesBefore, partOf } from "./replay.ts";
-import { pairResults } from "./tool-results.ts";
+import { pairResults } from "../tool-results.ts";
 
 interface ConversationProps {
   readonly run: number;

@@ -1,7 +1,7 @@
 /** Numbers as people read them. */
 
-export const shortNumber = (value: number | null | undefined): string =>
-  value === null || value === undefined ? "–" : String(Number(value.toPrecision(4)));
+export const shortNumber = (value: number | null | undefined, digits = 4): string =>
+  value === null || value === undefined ? "–" : String(Number(value.toPrecision(digits)));
 
 export const reward = (value: number | null): string =>
   value === null ? "–" : String(Number(value.toFixed(3)));

@@ -106,7 +106,9 @@ function SignLine({ run, table, sign, settings }: SignProps) {
         <summary>
           <span>{sign.name}</span>
           <Sparkline values={values} />
-          <span class="number">{sign.unit === "percent" ? percent(last) : shortNumber(last)}</span>
+          <span class="number">
+            {sign.unit === "percent" ? percent(last) : shortNumber(last, 3)}
+          </span>
         </summary>
         {isOpen && (
           <div class="evidence">

@@ -120,7 +120,7 @@ export function LearningPanel({ run, table, controls }: LearningProps) {
         steps={table.steps}
         lines={lines}
         bands={hasSpread ? [{ low: spread.low, high: spread.high, line: 0 }] : []}
-        height={212}
+        height={232}
         isLog={controls.isLog}
         smoothing={controls.smoothing}
         onStep={(step) => go(linkTo("episodes", run.key, "", { step }))}

@@ -76,9 +76,11 @@ export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
         <div class="stack">
           <Health run={run} stamp={stamp} table={isMeasured ? table : null} settings={settings} />
           <CostPanel cost={cost} />
+          {facets !== null && (
+            <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />
+          )}
         </div>
       </div>
-      {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}
       {isMeasured && (
         <>
           <Multiples run={run} table={table} settings={settings} />

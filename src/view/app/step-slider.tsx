@@ -8,8 +8,14 @@ export function StepSlider({ run, steps }: { run: RunEntry; steps: readonly numb
   const step = steps[Math.min(at, steps.length - 1)];
   if (step === undefined) return null;
   return (
-    <section aria-label="Episodes of a step" class="row panel slim">
-      <label class="row grow">
+    <section aria-label="Episodes of a step" class="panel">
+      <header>
+        <h2>What did it do?</h2>
+        <a class="end" href={linkTo("episodes", run.key, "", { step })}>
+          Episodes of step {step}
+        </a>
+      </header>
+      <label class="row">
         <span class="number nowrap">Step {step}</span>
         <input
           class="grow"
@@ -21,7 +27,6 @@ export function StepSlider({ run, steps }: { run: RunEntry; steps: readonly numb
           onInput={(event) => setAt(Number(event.currentTarget.value))}
         />
       </label>
-      <a href={linkTo("episodes", run.key, "", { step })}>Episodes of step {step}</a>
     </section>
   );
 }

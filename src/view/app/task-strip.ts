@@ -1,8 +1,6 @@
 /** Rows of the map of tasks: their order, and their cells as one picture. Pure. */
 import type { MapCell, MapRow, TaskMap } from "../api.ts";
-
-/** Colours from `--seq0` to `--seq8`. */
-const levels = 9;
+import { levelOf } from "../levels.ts";
 
 export type TaskOrder = "gain" | "learned at" | "reward now" | "reward before" | "name";
 
@@ -38,12 +36,6 @@ export function shownRows(
     .toSorted((a, b) => order(a, b) || byName(a, b));
 }
 
-/** 0 to 8, in equal parts of the range. */
-export function levelOf(reward: number, { low, high }: Pick<TaskMap, "low" | "high">): number {
-  if (high <= low) return 0;
-  return Math.max(0, Math.min(levels - 1, Math.floor((levels * (reward - low)) / (high - low))));
-}
-
 /** The cell of a column, else the last one before it, else the first. */
 export const cellAt = (row: MapRow, column: number): MapCell | null =>
   row.cells.findLast((cell) => cell.column <= column) ?? row.cells[0] ?? null;
@@ -64,7 +56,7 @@ export function stripOf(row: MapRow, map: Pick<TaskMap, "columns" | "low" | "hig
     until = column + 1;
   }
   if (until < length) stops.push(`transparent ${at(until)} 100%`);
-  const cells = `linear-gradient(90deg, ${stops.join(", ")})`;
+  const cells = `linear-gradient(90deg, ${stops.join(", ")}), var(--not-sampled)`;
   const learned =
     row.learnedAt === null ? -1 : map.columns.findLastIndex((step) => step <= (row.learnedAt ?? 0));
   if (learned < 0) return cells;

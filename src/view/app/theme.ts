@@ -43,10 +43,10 @@ export function useTheme(): "light" | "dark" {
   return system().matches ? "dark" : "light";
 }
 
-/** A color of the design as a canvas takes it. */
-export function colorOf(token: string): string {
+/** A color as a canvas takes it. @param css any color of a style sheet, such as `var(--dim)` */
+export function colorOf(css: string): string {
   const probe = document.createElement("i");
-  probe.style.color = `var(${token})`;
+  probe.style.color = css;
   document.body.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();
