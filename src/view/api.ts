@@ -359,6 +359,8 @@ export interface TaskMap {
   /** First step of each column. */
   readonly columns: readonly number[];
   readonly stepsPerColumn: number;
+  /** The newest step; null without any. */
+  readonly lastStep: number | null;
   /** What the colours span. */
   readonly low: number;
   readonly high: number;

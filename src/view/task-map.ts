@@ -139,6 +139,7 @@ export function taskMap(cells: readonly TaskCell[], options: TaskMapOptions): Ta
     phases,
     columns,
     stepsPerColumn,
+    lastStep: steps.at(-1) ?? null,
     low,
     high,
     mean: inColumn.map(meanOf),

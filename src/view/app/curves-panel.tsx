@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import type { MetricTable, RunEntry, RunsApart } from "../api.ts";
 import { bandOf, type Values } from "../curves.ts";
-import { Chart, type ChartLine, type ChartProps } from "./chart.tsx";
+import { Chart } from "./chart.tsx";
+import type { ChartLine, ChartProps } from "./plot.ts";
 import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
 import { useRead } from "./read.ts";
 import { remembered, useRemembered } from "./remember.ts";

@@ -1,7 +1,8 @@
 /** Is it learning? The reward with the spread of its rollouts, validations, and the best of them. */
 import type { MetricTable, RunEntry } from "../api.ts";
 import { bestOf, endsOf, rewardSpread, smooth, type Values } from "../curves.ts";
-import { Chart, type ChartLine } from "./chart.tsx";
+import { Chart } from "./chart.tsx";
+import type { ChartLine } from "./plot.ts";
 import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
 import { reward, shortNumber, signed } from "./format.ts";
 import { go, linkTo } from "./route.ts";
