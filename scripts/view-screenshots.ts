@@ -1,6 +1,7 @@
 /**
  * Pictures of the viewer for the documentation, in Debian's Chromium or the one that CHROMIUM names. The first
- * run should have `record.token_rows` and signals of its evaluator; several runs are compared.
+ * run should have `record.token_rows`, validations and signals of its evaluator; several runs are compared. Those of
+ * `view-runs.ts` are made for it.
  *
  *   npx tsx --conditions=agent-trainer-source scripts/view-screenshots.ts OUT RUN...
  */
@@ -64,21 +65,21 @@ interface Picture {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-async function colored(page: Page): Promise<void> {
-  const by = page.locator(".tokens select");
-  await by.selectOption("entropy", { timeout: 2000 }).catch(() => undefined);
-}
-
 function pictures([n, other]: readonly [number, number]): readonly Picture[] {
-  const episode = { hash: `#/episode/0/${n}?tokens=0`, wait: "button.token", prepare: colored };
   return [
-    { name: "view-run", hash: "#/run/0", wait: "canvas" },
-    { name: "view-episode", ...episode },
+    { name: "view-run", hash: "#/run/0", wait: "section[aria-label=Changes] .brief li" },
+    {
+      name: "view-episode",
+      hash: `#/episode/0/${n}?overlay=log-probability`,
+      wait: ".token-text span",
+    },
+    { name: "view-tasks", hash: "#/tasks/0", wait: ".map tr.selected" },
     {
       name: "view-reward",
       hash: "#/run/0",
-      wait: ".matrix",
+      wait: ".correlations",
       part: "section[aria-label=Reward]",
+      prepare: (page) => page.locator(".correlations > summary").click(),
     },
     { name: "view-diff", hash: `#/diff/0/${n}?with=${other}`, wait: ".sides pre" },
     ...(folders.length > 1
@@ -95,8 +96,8 @@ function pictures([n, other]: readonly [number, number]): readonly Picture[] {
 
 try {
   for (const [end, colorScheme, viewport] of [
-    ["", "light", { width: 1200, height: 800 }],
-    ["-dark", "dark", { width: 1200, height: 800 }],
+    ["", "light", { width: 1280, height: 800 }],
+    ["-dark", "dark", { width: 1280, height: 800 }],
     ["-phone", "light", { width: 390, height: 800 }],
   ] as const) {
     const context = await browser.newContext({ colorScheme, viewport });

@@ -55,9 +55,9 @@ function View({ route, runs, stamp }: { route: Route; runs: readonly RunEntry[];
 
 function App() {
   const route = useRoute();
-  const { stamps, isConnected } = useLive();
+  const { stamps, isConnected, isReady } = useLive();
   const all = [...stamps.values()].join(";");
-  const { value: runs, error } = useRead<readonly RunEntry[]>("/api/runs", all);
+  const { value: runs, error } = useRead<readonly RunEntry[]>(isReady ? "/api/runs" : null, all);
   const run = runs?.find(({ key }) => key === route.run);
   document.title = visibleText(
     `${run === undefined || route.page === "runs" ? "Runs" : run.name}${route.id === "" ? "" : ` – ${route.id}`} – agent-trainer`,

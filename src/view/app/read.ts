@@ -73,20 +73,34 @@ export interface Live {
   /** A text for each run that changes when it writes. */
   readonly stamps: ReadonlyMap<number, string>;
   readonly isConnected: boolean;
+  /** The first news are there, or do not come: what is read before them is read twice. */
+  readonly isReady: boolean;
 }
+
+/** How long the first news are waited for. */
+const patienceMs = 500;
 
 export function useLive(): Live {
   const [stamps, setStamps] = useState<ReadonlyMap<number, string>>(new Map());
   const [isConnected, setConnected] = useState(true);
+  const [isReady, setReady] = useState(false);
   useEffect(() => {
+    const timer = setTimeout(() => setReady(true), patienceMs);
     const source = new EventSource("/api/live");
     source.addEventListener("open", () => setConnected(true));
-    source.addEventListener("error", () => setConnected(false));
+    source.addEventListener("error", () => {
+      setConnected(false);
+      setReady(true);
+    });
     source.addEventListener("change", (event: MessageEvent<string>) => {
       const { key, stamp } = JSON.parse(event.data) as { key: number; stamp: string };
       setStamps((before) => new Map(before).set(key, stamp));
+      setReady(true);
     });
-    return () => source.close();
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
   }, []);
-  return { stamps, isConnected };
+  return { stamps, isConnected, isReady };
 }

@@ -1,5 +1,6 @@
 /** Reads the index: lists of episodes by filter, facets, neighbours, groups. */
 import type { Database } from "libsql";
+import type { PhaseSteps } from "../phases.ts";
 import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
 
 /** Beyond it, matches are not counted: an exact number would cost the most. */
@@ -190,6 +191,12 @@ export function facets(db: Database): Facets {
     steps: steps.map(({ step }) => step),
   };
 }
+
+/** Phases that have episodes, with the number of their steps. */
+export const phaseSteps = (db: Database): readonly PhaseSteps[] =>
+  db
+    .prepare("SELECT phase, count(DISTINCT step) AS steps FROM totals GROUP BY phase ORDER BY 1")
+    .all() as PhaseSteps[];
 
 /** What the correlations of rewards are computed from. */
 export interface ScoredRow {

@@ -8,10 +8,8 @@ import { callHttp } from "../episode/exchange.ts";
 import { groupView, rolloutView } from "../episode/group-view.ts";
 import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
-import { readMetricLines } from "../../runs/metric-lines.ts";
-import { formatCost, readCostOfReward } from "../../runs/cost-of-reward.ts";
+import { costOfReward, formatCost } from "../../runs/cost-of-reward.ts";
 import { readChangedOptions, readOptions } from "../../runs/read-options.ts";
-import { readRunHealth } from "../../runs/run-health.ts";
 import { exampleEpisode } from "../index/example-episode.ts";
 import {
   facets,
@@ -19,9 +17,9 @@ import {
   groupRows,
   listEpisodes,
   neighbours,
+  phaseSteps,
   questionsOf,
   scoredRows,
-  taskCells,
   taskHistory,
 } from "../index/query.ts";
 import { runChanges } from "../changes.ts";
@@ -100,16 +98,17 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
 
   inRun.get("/:run/facets", (context) => context.json(facets(context.var.run.index.db)));
   inRun.get("/:run/metrics", async (context) =>
-    context.json(metricTable(await readMetricLines(context.var.run.folder))),
+    context.json(metricTable(await context.var.run.metricLines())),
   );
   inRun.get("/:run/health", async (context) => {
-    const { folder, index } = context.var.run;
-    const found = await readRunHealth(folder);
+    const { run } = context.var;
+    const { index } = run;
+    const found = await run.health();
     return context.json(found.map((one) => ({ ...one, example: exampleEpisode(index.db, one) })));
   });
   inRun.get("/:run/options", (context) => context.json(readChangedOptions(context.var.run.folder)));
   inRun.get("/:run/cost", async (context) => {
-    const cost = await readCostOfReward(context.var.run.folder);
+    const cost = costOfReward(await context.var.run.metricLines());
     return context.json(cost === null ? null : { ...cost, text: formatCost(cost) });
   });
 
@@ -167,18 +166,21 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     const row = findByName(db, context.req.param("n"));
     return context.json(row === null ? [] : taskHistory(db, row.task, row.phase));
   });
-  inRun.get("/:run/tasks", (context) => {
-    const { db } = context.var.run.index;
-    const { phases } = facets(db);
-    const given = context.req.query("phase") ?? mainPhase(phases);
+  inRun.get("/:run/tasks", async (context) => {
+    const { run } = context.var;
+    const { db } = run.index;
+    const known = phaseSteps(db);
+    const phases = known.map(({ phase }) => phase);
+    const given = context.req.query("phase") ?? mainPhase(known);
     if (!isPhase(given)) return context.json({ error: `phase: there is no ${given}` }, 400);
     const questions = (numbers: readonly number[]) => questionsOf(db, numbers);
-    return context.json(taskMap(taskCells(db, given), { phase: given, phases, questions }));
+    return context.json(taskMap(await run.cells(given), { phase: given, phases, questions }));
   });
-  inRun.get("/:run/changes", (context) => {
-    const { db } = context.var.run.index;
-    const phase = mainPhase(facets(db).phases);
-    return context.json(runChanges(taskCells(db, phase), phase, (n) => questionsOf(db, n)));
+  inRun.get("/:run/changes", async (context) => {
+    const { run } = context.var;
+    const { db } = run.index;
+    const phase = mainPhase(phaseSteps(db));
+    return context.json(runChanges(await run.cells(phase), phase, (n) => questionsOf(db, n)));
   });
   inRun.get("/:run/parts", (context) => {
     const until = context.req.query("step") ?? "";
