@@ -33,8 +33,8 @@ export function Chart(props: ChartProps) {
   const theme = useTheme();
   const say = (at: number | null): void => {
     const texts = readings(newest.current, at);
-    const places_ = caption.current?.querySelectorAll("[data-reading]") ?? [];
-    for (const [i, element] of [...places_].entries()) element.textContent = texts[i] ?? "";
+    const elements = caption.current?.querySelectorAll("[data-reading]") ?? [];
+    for (const [i, element] of [...elements].entries()) element.textContent = texts[i] ?? "";
   };
   const shape = lines.map((line, i) => `${line.kind}/${tokenOf(line, i)}/${line.isDashed}`).join();
   useEffect(() => {

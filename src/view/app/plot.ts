@@ -1,6 +1,6 @@
 /** What uPlot needs for a chart: its data, its series, and how they look in the theme of the page. */
 import type { ComponentChildren } from "preact";
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import { smooth, type Values } from "../curves.ts";
 import { visibleText } from "../episode/visible-text.ts";
 import { paddedRange } from "./chart-range.ts";

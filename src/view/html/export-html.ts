@@ -10,7 +10,7 @@ import { visibleText } from "../episode/visible-text.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import type { RunFinding } from "../../core/health.ts";
 import { readRunHealth } from "../../runs/run-health.ts";
-import { readListedRun } from "../../runs/run-summary.ts";
+import { readListedRun, type RunSummary } from "../../runs/run-summary.ts";
 import { configFile } from "../../runs/stored-config.ts";
 import type { RunIndex } from "../index/run-index.ts";
 import { metricTable } from "../metric-table.ts";
@@ -123,6 +123,22 @@ function findingHtml({ name, evidence, advice, isCurrent, warnedAt, options }: R
   </li>`;
 }
 
+/** Only a run that did what it was started for is called healthy. */
+function healthHtml(problems: readonly RunFinding[], run: RunSummary | null) {
+  if (problems.length > 0)
+    return html`<section class="panel">
+      <h2>Is it healthy?</h2>
+      <ul>
+        ${problems.map(findingHtml)}
+      </ul>
+    </section>`;
+  if (run === null || run.steps === 0 || isBadEnd(run.status)) return "";
+  return html`<section class="panel">
+    <h2>Is it healthy?</h2>
+    <p class="good">✓ No rule found a problem in the metrics of the last steps.</p>
+  </section>`;
+}
+
 /** Null where it can no longer be read. */
 function shownEpisode(index: RunIndex, n: number): ViewEpisode | null {
   const [row, episode] = [findRow(index.db, n), index.episode(n)];
@@ -201,16 +217,7 @@ export async function exportHtml(
                   ${learning}
                 </section>`
           }
-          ${
-            problems.length === 0
-              ? ""
-              : html`<section class="panel">
-                  <h2>Is it healthy?</h2>
-                  <ul>
-                    ${problems.map(findingHtml)}
-                  </ul>
-                </section>`
-          }
+          ${healthHtml(problems, run)}
           ${
             cost === null
               ? ""

@@ -95,8 +95,9 @@ const open = async (hash: string, wait: string): Promise<void> => {
 };
 
 /** Until nothing is read any more: the stream of news is never at its end, so the network is not asked. */
-const settle = (): Promise<unknown> =>
-  expect.poll(() => page.locator(".pending").count(), { timeout: 20_000 }).toBe(0);
+async function settle(): Promise<void> {
+  await expect.poll(() => page.locator(".pending").count(), { timeout: 20_000 }).toBe(0);
+}
 
 it("leads from runs to an episode by keyboard, without a complaint of the browser", async () => {
   await open("#/runs", "main tbody tr");
