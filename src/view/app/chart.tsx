@@ -79,7 +79,7 @@ export function Chart(props: ChartProps) {
         </span>
         {lines.map((line, i) => (
           <span key={i} class="reading">
-            {lines.length > 1 && (
+            {(lines.length > 1 || line.name !== title) && (
               <>
                 <i class={`swatch ${line.kind ?? "line"}`} data-line={tokenOf(line, i).slice(-1)} />
                 <span class="dim">{line.name}</span>

@@ -77,6 +77,7 @@ function FindingLine({ run, found }: { run: RunEntry; found: Finding }) {
           <strong>
             {when}: {found.name}
           </strong>
+          <span class="dim small hint">{found.evidence}</span>
         </summary>
         <div class="evidence">
           <p>{found.evidence}.</p>

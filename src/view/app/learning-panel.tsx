@@ -31,6 +31,7 @@ function Trend({ values, measure }: { values: Values; measure: Measure }) {
   const [first, last] = endsOf(smooth(values, 0.6));
   if (first === null || last === null) return null;
   const change = last - first;
+  const isSame = Math.abs(change) < 5e-4;
   const isBetter = measure.isLowerBetter ? change < 0 : change > 0;
   return (
     <div class="figure-block">
@@ -38,8 +39,9 @@ function Trend({ values, measure }: { values: Values; measure: Measure }) {
       <span class="figure">
         {reward(endsOf(values)[0])} → {reward(endsOf(values)[1])}
       </span>
-      <span class={isBetter ? "good" : "warn"}>
-        {isBetter ? "▲" : "▼"} {signed(change)} <span class="dim">smoothed</span>
+      <span class={isSame ? "dim" : isBetter ? "good" : "warn"}>
+        {isSame ? "no change" : `${change > 0 ? "▲" : "▼"} ${signed(change)}`}{" "}
+        <span class="dim">smoothed</span>
       </span>
     </div>
   );
