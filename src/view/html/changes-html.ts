@@ -3,11 +3,15 @@ import { html } from "hono/html";
 import type { RunChanges, ViewEpisode } from "../api.ts";
 import { briefLines, briefSigns } from "../brief.ts";
 import { clipText } from "../episode/visible-text.ts";
+import type { Html } from "./chart.ts";
 
 const [maxTasks, maxLines, maxCharacters] = [3, 10, 300];
 
 /** Empty where no task was tried twice. */
-export function changesHtml(changes: RunChanges, episode: (n: number) => ViewEpisode | null) {
+export function changesHtml(
+  changes: RunChanges,
+  episode: (n: number) => ViewEpisode | null,
+): Html | string {
   if (changes === null) return "";
   const { better, worse, same, fromStep, toStep, phase, tasks } = changes;
   const side = (title: string, { n, reward }: { readonly n: number; readonly reward: number }) => {

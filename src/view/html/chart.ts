@@ -4,7 +4,8 @@ import type { HtmlEscapedString } from "hono/utils/html";
 import type { MetricTable } from "../api.ts";
 import { bestOf, rewardSpread, type Values } from "../curves.ts";
 
-type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
+/** What the template makes. */
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 type Point = readonly [step: number, value: number];
 
 const short = (value: number): string => String(Number(value.toPrecision(4)));

@@ -2,6 +2,7 @@
 import { html } from "hono/html";
 import type { MapRow, TaskMap } from "../api.ts";
 import { levelOf } from "../levels.ts";
+import type { Html } from "./chart.ts";
 
 const maxRows = 60;
 const height = 10;
@@ -39,7 +40,7 @@ function rowHtml(row: MapRow, map: TaskMap) {
 }
 
 /** Empty where no task was tried twice. */
-export function mapHtml(map: TaskMap) {
+export function mapHtml(map: TaskMap): Html | string {
   if (map.columns.length < 2) return "";
   const { learned, lost, always, never } = map.fates;
   return html`<section class="panel">

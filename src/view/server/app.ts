@@ -97,9 +97,14 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   });
 
   inRun.get("/:run/facets", (context) => context.json(facets(context.var.run.index.db)));
-  inRun.get("/:run/metrics", async (context) =>
-    context.json(metricTable(await context.var.run.metricLines())),
-  );
+  inRun.get("/:run/metrics", async (context) => {
+    const { run } = context.var;
+    // Of a long run these are megabytes: they are made once for all who read them.
+    const text = await run.once("table", async () =>
+      JSON.stringify(metricTable(await run.metricLines())),
+    );
+    return context.body(text, 200, { "content-type": "application/json" });
+  });
   inRun.get("/:run/health", async (context) => {
     const { run } = context.var;
     const { index } = run;
