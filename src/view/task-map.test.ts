@@ -17,31 +17,32 @@ const cell = (task: string, step: number, reward: number | null, rollouts = 1): 
   n: ++n,
 });
 
-it("measures a gain by up to three visits at either end", () => {
-  // Two of five at either end: (0 + 0.2) / 2 and (0.8 + 1) / 2.
-  const five = outcomeOf([0, 0.2, 0.4, 0.8, 1], 0.5);
-  expect(five.first).toBeCloseTo(0.1, 12);
-  expect(five.last).toBeCloseTo(0.9, 12);
-  expect(five.gain).toBeCloseTo(0.8, 12);
-  // Three of eight: (0 + 0 + 0.3) / 3 = 0.1 and (0.9 + 1 + 0.8) / 3 = 0.9.
-  const eight = outcomeOf([0, 0, 0.3, 0.5, 0.5, 0.9, 1, 0.8], 0.5);
-  expect(eight.gain).toBeCloseTo(0.8, 12);
+it("measures a gain by an eighth of the visits at either end, one to three", () => {
+  expect(outcomeOf([0.2, 0.4, 0.6, 0.8, 0.9], 0.5)).toMatchObject({ first: 0.2, last: 0.9 });
+  expect(outcomeOf([0.2, 0.4, 0.6, 0.8, 0.9], 0.5).gain).toBeCloseTo(0.7, 12);
+  // Two of sixteen: (0 + 0.2) / 2 and (0.8 + 1) / 2.
+  const sixteen = outcomeOf([0, 0.2, ...Array<number>(12).fill(0.5), 0.8, 1], 0.5);
+  expect(sixteen.gain).toBeCloseTo(0.8, 12);
+  // Three of forty: (0 + 0 + 0.3) / 3 = 0.1 and (0.9 + 1 + 0.8) / 3 = 0.9.
+  const forty = outcomeOf([0, 0, 0.3, ...Array<number>(34).fill(0.5), 0.9, 1, 0.8], 0.5);
+  expect(forty.gain).toBeCloseTo(0.8, 12);
   expect(outcomeOf([0.7], 0.5)).toEqual({
-    first: 0.7,
-    last: 0.7,
-    gain: null,
-    fate: "always",
-    learnedFrom: null,
+    ...{ first: 0.7, last: 0.7, gain: null, fate: "always", learnedFrom: null },
   });
   expect(outcomeOf([], 0.5)).toMatchObject({ first: null, gain: null, fate: "never" });
 });
 
 it("says when a task was learned: three quarters of what follows is solved", () => {
   expect(outcomeOf([0, 0, 1, 1, 1, 1], 0.5)).toMatchObject({ fate: "learned", learnedFrom: 2 });
+  // Also where all but the first of many visits is solved.
+  const early = [0, 1, 1, 1, 1, 1, 1, 1, 1];
+  expect(outcomeOf(early, 0.5)).toMatchObject({ fate: "learned", learnedFrom: 1, gain: 1 });
   // From index 1 on: 1 0 1 1, three of four.
   expect(outcomeOf([0, 1, 0, 1, 1], 0.5)).toMatchObject({ fate: "learned", learnedFrom: 1 });
   // From index 1 on: 1 0 0 1 1, three of five.
   expect(outcomeOf([0, 1, 0, 0, 1, 1], 0.5)).toMatchObject({ fate: "learned", learnedFrom: 4 });
+  // From the first on: 1 0 1 1, three of four.
+  expect(outcomeOf([1, 0, 1, 1], 0.5)).toMatchObject({ fate: "always", learnedFrom: null });
   expect(outcomeOf([1, 1, 0, 0], 0.5)).toMatchObject({ fate: "lost", learnedFrom: null });
   // The middle itself is not solved.
   expect(outcomeOf([0.5, 0.5], 0.5)).toMatchObject({ fate: "never" });

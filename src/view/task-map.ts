@@ -7,8 +7,8 @@ const maxColumns = 240;
 /** Where each step has a part of the tasks, about as many steps as all of them need share one, down to so few. */
 const fewColumns = 8;
 const maxRows = 500;
-/** Visits at either end whose mean is compared. */
-const maxVisits = 3;
+/** Visits at either end whose mean is compared: an eighth of all, so that a task that is learned early counts. */
+const [maxVisits, visitShare] = [3, 8];
 /** Of what follows, for a task to count as learned. */
 const solvedShare = 0.75;
 
@@ -30,26 +30,35 @@ export interface Outcome {
   readonly learnedFrom: number | null;
 }
 
-/**
- * What became of a task, from its mean rewards in the order of its visits. The means of up to three visits at
- * either end are compared; a reward above `middle` counts as solved.
- */
-export function outcomeOf(rewards: readonly number[], middle: number): Outcome {
-  const ends = Math.max(1, Math.min(maxVisits, Math.floor(rewards.length / 2)));
-  const first = meanOf(rewards.slice(0, ends));
-  const last = meanOf(rewards.slice(-ends));
-  const gain = first === null || last === null || rewards.length < 2 ? null : last - first;
-  const [wasSolved, isSolved] = [(first ?? middle) > middle, (last ?? middle) > middle];
-  const fate = isSolved ? (wasSolved ? "always" : "learned") : wasSolved ? "lost" : "never";
-  if (fate !== "learned") return { first, last, gain, fate, learnedFrom: null };
+/** Index of the first visit that is solved and from which on most are; null for none. */
+function solvedFrom(rewards: readonly number[], middle: number): number | null {
   let solved = 0;
-  let learnedFrom: number | null = null;
+  let from: number | null = null;
   for (let i = rewards.length - 1; i >= 0; i--) {
     if ((rewards[i] ?? middle) <= middle) continue;
     solved++;
-    if (solved >= solvedShare * (rewards.length - i)) learnedFrom = i;
+    if (solved >= solvedShare * (rewards.length - i)) from = i;
   }
-  return { first, last, gain, fate, learnedFrom };
+  return from;
+}
+
+/**
+ * What became of a task, from its mean rewards in the order of its visits. The means of one to three visits at
+ * either end are compared; a reward above `middle` counts as solved.
+ */
+export function outcomeOf(rewards: readonly number[], middle: number): Outcome {
+  const ends = Math.max(1, Math.min(maxVisits, Math.floor(rewards.length / visitShare)));
+  const first = meanOf(rewards.slice(0, ends));
+  const last = meanOf(rewards.slice(-ends));
+  const gain = first === null || last === null || rewards.length < 2 ? null : last - first;
+  const from = solvedFrom(rewards, middle);
+  if ((last ?? middle) <= middle || from === null) {
+    const fate = (first ?? middle) > middle ? "lost" : "never";
+    return { first, last, gain, fate, learnedFrom: null };
+  }
+  return from === 0
+    ? { first, last, gain, fate: "always", learnedFrom: null }
+    : { first, last, gain, fate: "learned", learnedFrom: from };
 }
 
 /** Cells of one task with those of one column joined. */

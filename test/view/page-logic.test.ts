@@ -198,15 +198,20 @@ it("gives rewards nine colors", () => {
   expect(levelOf(3, { low: 3, high: 3 })).toBe(0);
 });
 
-it("puts every metric into one group, the ones to look at first", () => {
-  const names = ["zeta", "train/lr", "val/reward/mean", "reward/mean", "val/episode/turns"];
-  expect(metricGroups(names)).toEqual([
-    { title: "Reward", names: ["reward/mean", "val/reward/mean"] },
+it("puts every metric into one group, the ones to look at first, those that never change last", () => {
+  const varies = [1, null, 2];
+  const series = {
+    ...{ zeta: varies, "train/lr": varies, "val/reward/mean": varies, "reward/std": varies },
+    ...{ "reward/mean": varies, "val/episode/turns": varies, "rollout/pass@1": [3, 3, null] },
+  };
+  const reward = ["reward/mean", "val/reward/mean", "reward/std", "rollout/pass@1"];
+  expect(metricGroups(series)).toEqual([
+    { title: "Reward", names: reward },
     { title: "Rollouts", names: ["val/episode/turns"] },
     { title: "Updates", names: ["train/lr"] },
     { title: "Others", names: ["zeta"] },
   ]);
-  expect(metricGroups(names, "mean").map((group) => group.names.length)).toEqual([2]);
+  expect(metricGroups(series, "mean")).toEqual([{ title: "Reward", names: reward.slice(0, 2) }]);
 });
 
 it("finds the vital signs that a run reports, whatever its role is called", () => {

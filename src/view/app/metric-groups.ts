@@ -1,4 +1,5 @@
 /** Metrics in the groups that a page shows them in. Pure. */
+import type { MetricTable } from "../api.ts";
 
 export interface MetricGroup {
   readonly title: string;
@@ -21,9 +22,9 @@ const groups: readonly { readonly title: string; readonly forms: readonly RegExp
   },
   {
     title: "Rollouts",
-    forms: [/^(?:episode|rollout|groups|async|rejection_sample|val\/episode)\//u],
+    forms: [/^(?:episode|rollout|groups|async|rejection_sample)\//u, /^val\/episode/u],
   },
-  { title: "Updates", forms: [/^(?:train|rows|replay|progress)\//u] },
+  { title: "Updates", forms: [/^(?:train|rows|replay|progress)\//u, /^weight_version$/u] },
   { title: "Time and cost", forms: [/^(?:time|tokens|spent|engine)\//u] },
   { title: "Others", forms: [/^/u] },
 ];
@@ -57,11 +58,20 @@ const rank = (name: string): number => {
   return at === -1 ? first.length : at;
 };
 
-/** Groups with something in them. @param wanted part of the names; empty for all */
-export function metricGroups(names: readonly string[], wanted = ""): readonly MetricGroup[] {
-  const sorted = names
+/**
+ * Groups with something in them; in each, metrics that never change come last.
+ *
+ * @param wanted part of the names; empty for all
+ */
+export function metricGroups(series: MetricTable["series"], wanted = ""): readonly MetricGroup[] {
+  const isFlat = (name: string): boolean =>
+    new Set(series[name]?.filter((value) => value !== null)).size < 2;
+  const flat = new Set(Object.keys(series).filter(isFlat));
+  const sorted = Object.keys(series)
     .filter((name) => name.includes(wanted))
-    .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    .toSorted(
+      (a, b) => Number(flat.has(a)) - Number(flat.has(b)) || rank(a) - rank(b) || (a < b ? -1 : 1),
+    );
   const groupOf = (name: string): string | undefined =>
     groups.find(({ forms }) => forms.some((form) => form.test(name)))?.title;
   return groups

@@ -81,7 +81,7 @@ export function Multiples({ run, table, settings }: MultiplesProps) {
   const known = pinned.filter((name) => names.includes(name));
   const groups = [
     ...(known.length === 0 || text !== "" ? [] : [{ title: "Pinned", names: known }]),
-    ...metricGroups(names, text),
+    ...metricGroups(table.series, text),
   ];
   const pin = (name: string): void =>
     store(
