@@ -74,10 +74,10 @@ async function train(
       "rollout.val.max_tokens": 64,
       "rollout.val.temperature": 0.6,
       "algorithm.estimator": "grpo",
-      "training.learning_rate": 7e-4,
+      "training.learning_rate": 2e-4,
       "training.lr_schedule": "linear",
       "trainer.total_batches": 32,
-      "trainer.test_freq": 4,
+      "trainer.test_freq": 2,
       "trainer.output_dir": outputDir,
       "trainer.experiment_name": name,
       "record.token_rows": 32,
@@ -92,6 +92,6 @@ async function train(
 
 await train("shop", { "trainer.seed": 1 });
 await train("shop-seed-2", { "trainer.seed": 2 });
-await train("shop-slow", { "trainer.seed": 1, "training.learning_rate": 1e-4 });
+await train("shop-fast", { "trainer.seed": 1, "training.learning_rate": 1e-3 });
 await train("shop-broken-tool", { "trainer.seed": 1, "trainer.total_batches": 12 }, brokenTool);
 await train("shop-failed", { "trainer.seed": 1 }, failing);

@@ -4,7 +4,14 @@ import type { RunsApart } from "./api.ts";
 
 type Options = ReadonlyMap<string, string>;
 
-const isSeed = (key: string): boolean => key === "seed" || key.endsWith(".seed");
+const isSeed = (key: string): boolean => /(?:^|[._])seed$/u.test(key);
+
+/** Seeds last, and of those that go together, as they do by default, one. */
+function inOrder(options: RunsApart["options"]): RunsApart["options"] {
+  const seeds = options.filter(({ key }) => isSeed(key));
+  const kept = new Map(seeds.map((option) => [JSON.stringify(option.values), option]));
+  return [...options.filter(({ key }) => !isSeed(key)), ...kept.values()];
+}
 
 /** @param runs the options of each, as JSON by key; empty where a folder has none */
 export function runsApart(runs: readonly Options[]): RunsApart {
@@ -21,10 +28,12 @@ export function runsApart(runs: readonly Options[]): RunsApart {
   );
   const numbers = new Map([...new Set(recipes)].map((recipe, i) => [recipe, i]));
   return {
-    options: differing.map((key) => ({
-      key,
-      values: runs.map((options) => options.get(key) ?? null),
-    })),
+    options: inOrder(
+      differing.map((key) => ({
+        key,
+        values: runs.map((options) => options.get(key) ?? null),
+      })),
+    ),
     groups: recipes.map((recipe) => numbers.get(recipe) ?? 0),
   };
 }
