@@ -239,6 +239,24 @@ export interface GroupMember {
   readonly firstDifference: { readonly call: number; readonly token: number } | null;
 }
 
+/** Where a rollout parts from another one. */
+export interface Parting {
+  readonly call: number;
+  /** What both have before it. */
+  readonly shared: string;
+  readonly own: string;
+  readonly other: string;
+}
+
+/** Another rollout of an episode's group, or the episode itself. */
+export interface Sibling {
+  readonly row: EpisodeRow;
+  /** Reward less the mean reward of the group; null without a reward. */
+  readonly advantage: number | null;
+  /** From the episode; null where the responses are the same. */
+  readonly parting: Parting | null;
+}
+
 /** One rollout with its responses, to be compared with another. */
 export interface RolloutView {
   readonly row: EpisodeRow;

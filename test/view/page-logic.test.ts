@@ -6,9 +6,9 @@ import { paddedRange } from "../../src/view/app/chart-range.ts";
 import { dateText, duration, rough } from "../../src/view/app/format.ts";
 import { metricGroups } from "../../src/view/app/metric-groups.ts";
 import { parseRoute } from "../../src/view/app/parse-route.ts";
-import { parting } from "../../src/view/app/parting.ts";
 import { cellAt, shownRows, stripOf } from "../../src/view/app/task-strip.ts";
 import { vitalSigns } from "../../src/view/app/vital-signs.ts";
+import { parting } from "../../src/view/episode/parting.ts";
 import { levelOf } from "../../src/view/levels.ts";
 import { messageCount, messagesBefore, partOf } from "../../src/view/app/replay.ts";
 import {
@@ -223,20 +223,19 @@ it("finds the vital signs that a run reports, whatever its role is called", () =
 });
 
 it("says where two rollouts part, with whole words and numbers", () => {
-  const said = (text: string) => ({ text, ids: [], texts: null });
-  expect(parting([said("It costs 152.")], [said("It costs 158.")])).toEqual({
+  expect(parting(["It costs 152."], ["It costs 158."])).toEqual({
     call: 0,
     shared: "It costs ",
     own: "152.",
     other: "158.",
   });
-  expect(parting([said("a")], [said("a"), said("more")])).toEqual({
+  expect(parting(["a"], ["a", "more"])).toEqual({
     call: 1,
     shared: "",
     own: "∎",
     other: "more",
   });
-  expect(parting([said("a")], [said("a")])).toBeNull();
+  expect(parting(["a"], ["a"])).toBeNull();
 });
 
 it("writes durations, amounts and dates as people read them", () => {

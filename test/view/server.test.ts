@@ -17,6 +17,7 @@ import type {
   RunEntry,
   RunsApart,
   RunsCompared,
+  Sibling,
   TaskMap,
   TokenView,
   ViewEpisode,
@@ -313,6 +314,16 @@ it("shows the same task before and now", async () => {
     better: 1,
     tasks: [{ task: "a", before: { n: 1, reward: 0 }, now: { n: 2, reward: 1 } }],
   });
+});
+
+it("orders the rollouts of a group by reward, with where they part from one", async () => {
+  const found = await read<Sibling[]>("/api/runs/1/siblings/1");
+  expect(found.map(({ row, advantage, parting }) => [row.rollout, advantage, parting])).toEqual([
+    [1, 0.5, null],
+    [2, 0, null],
+    [0, -0.5, null],
+  ]);
+  expect((await get("/api/runs/1/siblings/999")).status).toBe(404);
 });
 
 it("finds the expected answer of an episode in its task", async () => {

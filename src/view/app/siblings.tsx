@@ -1,16 +1,16 @@
 /** The other rollouts of an episode's group, best first, and where each parts from it. */
-import type { GroupMember, RunEntry } from "../api.ts";
+import type { RunEntry, Sibling } from "../api.ts";
 import { diffLink } from "./diff-page.tsx";
-import { parting } from "./parting.ts";
 import { reward, signed, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
 
-interface SiblingProps {
+interface LineProps {
   readonly run: RunEntry;
-  readonly own: GroupMember;
-  readonly member: GroupMember;
+  /** Number of the episode that they are compared with. */
+  readonly n: number;
+  readonly sibling: Sibling;
   /** Largest distance of a reward from the mean. */
   readonly reach: number;
 }
@@ -28,10 +28,9 @@ function Advantage({ value, reach }: { value: number | null; reach: number }) {
   );
 }
 
-function Sibling({ run, own, member, reach }: SiblingProps) {
-  const { row, advantage } = member;
-  const isOwn = row.n === own.row.n;
-  const part = isOwn ? null : parting(own.calls, member.calls);
+function Line({ run, n, sibling, reach }: LineProps) {
+  const { row, advantage, parting: part } = sibling;
+  const isOwn = row.n === n;
   return (
     <li class={isOwn ? "own" : ""}>
       <div class="row">
@@ -50,7 +49,7 @@ function Sibling({ run, own, member, reach }: SiblingProps) {
           {row.calls} calls · {whole(row.responseTokens)} tokens
           {row.ended !== "completed" && ` · ${row.ended}`}
         </span>
-        {!isOwn && <a href={diffLink(run.key, own.row.n, row.n)}>diff</a>}
+        {!isOwn && <a href={diffLink(run.key, n, row.n)}>diff</a>}
       </div>
       {!isOwn && part === null && <div class="small dim">the same responses</div>}
       {part !== null && (
@@ -65,40 +64,34 @@ function Sibling({ run, own, member, reach }: SiblingProps) {
 }
 
 export function Siblings({ run, n }: { run: RunEntry; n: number }) {
-  const { value: members, error } = useRead<readonly GroupMember[]>(
-    `/api/runs/${run.key}/groups/${n}`,
+  const { value: siblings, error } = useRead<readonly Sibling[]>(
+    `/api/runs/${run.key}/siblings/${n}`,
   );
-  const own = members?.find(({ row }) => row.n === n);
-  if (members === null || own === undefined)
-    return <Pending what="the rollouts of the task" error={error} />;
-  const ordered = members.toSorted(
-    (a, b) =>
-      (b.row.reward ?? -Infinity) - (a.row.reward ?? -Infinity) || a.row.rollout - b.row.rollout,
-  );
-  const reach = Math.max(...members.map(({ advantage }) => Math.abs(advantage ?? 0)));
+  if (siblings === null) return <Pending what="the rollouts of the task" error={error} />;
+  const reach = Math.max(...siblings.map(({ advantage }) => Math.abs(advantage ?? 0)));
   return (
     <section class="panel siblings" aria-label="Rollouts of this task">
       <header>
         <h2>
-          {members.length === 1
+          {siblings.length === 1
             ? "The only rollout of this task"
-            : `${members.length} rollouts of this task`}
+            : `${siblings.length} rollouts of this task`}
         </h2>
-        {members.length > 1 && (
+        {siblings.length > 1 && (
           <a class="small" href={linkTo("group", run.key, n)}>
             all next to each other
           </a>
         )}
       </header>
-      {members.length > 1 && (
+      {siblings.length > 1 && (
         <>
           <p class="small dim">
             By reward; the bar is the distance to the mean of the group. <del>Only here</del>,{" "}
             <ins>only there</ins>.
           </p>
           <ol>
-            {ordered.map((member) => (
-              <Sibling key={member.row.n} {...{ run, own, member, reach }} />
+            {siblings.map((sibling) => (
+              <Line key={sibling.row.n} {...{ run, n, sibling, reach }} />
             ))}
           </ol>
         </>

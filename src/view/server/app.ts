@@ -5,7 +5,7 @@ import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { callHttp } from "../episode/exchange.ts";
-import { groupView, rolloutView } from "../episode/group-view.ts";
+import { groupView, rolloutView, siblingsOf } from "../episode/group-view.ts";
 import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
 import { costOfReward, formatCost } from "../../runs/cost-of-reward.ts";
@@ -164,6 +164,20 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     const rows = groupRows(index.db, row.step, row.phase, row.task);
     const episodes = rows.map(({ n }) => index.episode(n));
     return context.json(groupView(rows, episodes, await context.var.run.decoder()));
+  });
+
+  inRun.get("/:run/siblings/:n", (context) => {
+    const { index } = context.var.run;
+    const row = findByName(index.db, context.req.param("n"));
+    if (row === null) return context.json({ error: "There is no such episode." }, 404);
+    const rows = groupRows(index.db, row.step, row.phase, row.task);
+    return context.json(
+      siblingsOf(
+        row.n,
+        rows,
+        rows.map(({ n }) => index.episode(n)),
+      ),
+    );
   });
 
   inRun.get("/:run/history/:n", (context) => {

@@ -1,15 +1,8 @@
 /** Where two rollouts part: the first difference with a little of what is around it. Pure. */
-import type { GroupMember } from "../api.ts";
+import type { Parting } from "../api.ts";
 
-type Calls = GroupMember["calls"];
-
-export interface Parting {
-  readonly call: number;
-  /** What both have before it. */
-  readonly shared: string;
-  readonly own: string;
-  readonly other: string;
-}
+/** Text of each call's response. */
+type Texts = readonly string[];
 
 const [before, after] = [24, 40];
 
@@ -21,9 +14,9 @@ function piece(text: string, from: number): string {
 }
 
 /** Null where all responses have the same text. */
-export function parting(own: Calls, other: Calls): Parting | null {
+export function parting(own: Texts, other: Texts): Parting | null {
   for (let call = 0; call < Math.max(own.length, other.length); call++) {
-    const [a, b] = [own[call]?.text ?? "", other[call]?.text ?? ""];
+    const [a, b] = [own[call] ?? "", other[call] ?? ""];
     if (a === b && own[call] !== undefined && other[call] !== undefined) continue;
     let at = 0;
     while (at < Math.min(a.length, b.length) && a[at] === b[at]) at++;
