@@ -32,28 +32,33 @@ await server.ready;
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
-/** An episode whose tokens were recorded in training, and the most distant other rollout of its task. */
-async function recordedEpisode(page: Page): Promise<readonly [number, number]> {
+interface Member {
+  readonly row: { readonly n: number; readonly reward: number; readonly calls: number };
+}
+
+/** The episode of the first steps with the most surprising tokens, and the most distant rollout of its task. */
+async function surprisingEpisode(page: Page): Promise<readonly [number, number]> {
   const read = async (path: string): Promise<unknown> =>
     (await page.request.get(`${server.url}/api/runs/0/${path}`)).json();
-  const { steps } = (await read("facets")) as { steps: number[] };
-  const lists = await Promise.all(
-    steps.slice(0, 8).map((step) => read(`episodes?phase=train&step=${step}`)),
-  );
-  const rows = (lists as { rows: { n: number }[] }[]).flatMap((list) => list.rows);
-  for (const { n } of rows) {
-    const { trained } = (await read(`episodes/${n}/tokens?call=0`)) as {
-      trained: { advantages: number[] } | null;
-    };
-    if (trained === null || trained.advantages.every((value) => value === 0)) continue;
-    const group = (await read(`groups/${n}`)) as { row: { n: number; reward: number } }[];
-    const own = group.find(({ row }) => row.n === n)?.row.reward ?? 0;
-    const other = group.toSorted(
-      (a, b) => Math.abs(b.row.reward - own) - Math.abs(a.row.reward - own),
-    )[0];
-    return [n, other?.row.n ?? n];
+  let found: { n: number; surprises: number } = { n: 1, surprises: -1 };
+  for (const step of [2, 3, 4, 5]) {
+    const { rows } = (await read(`episodes?phase=train&step=${step}`)) as { rows: Member["row"][] };
+    for (const { n, calls } of rows) {
+      let surprises = 0;
+      for (let call = 0; call < calls; call++) {
+        const path = `episodes/${n}/tokens?call=${call}`;
+        const { logprobs } = (await read(path)) as { logprobs: number[] };
+        surprises += logprobs.filter((value) => value < -1).length;
+      }
+      if (surprises > found.surprises) found = { n, surprises };
+    }
   }
-  return [rows[0]?.n ?? 1, rows[1]?.n ?? 1];
+  const group = (await read(`groups/${found.n}`)) as Member[];
+  const own = group.find(({ row }) => row.n === found.n)?.row.reward ?? 0;
+  const other = group.toSorted(
+    (a, b) => Math.abs(b.row.reward - own) - Math.abs(a.row.reward - own),
+  )[0];
+  return [found.n, other?.row.n ?? found.n];
 }
 
 interface Picture {
@@ -103,7 +108,7 @@ try {
     const context = await browser.newContext({ colorScheme, viewport });
     const page = await context.newPage();
     await page.goto(`${server.url}/?token=a-token`);
-    for (const { name, hash, wait, part, prepare } of pictures(await recordedEpisode(page))) {
+    for (const { name, hash, wait, part, prepare } of pictures(await surprisingEpisode(page))) {
       await page.goto(`${server.url}/${hash}`);
       await page.locator(wait).first().waitFor();
       await prepare?.(page);

@@ -206,12 +206,14 @@ it("puts every metric into one group, the ones to look at first, those that neve
   };
   const reward = ["reward/mean", "val/reward/mean", "reward/std", "rollout/pass@1"];
   expect(metricGroups(series)).toEqual([
-    { title: "Reward", names: reward },
+    { title: "Reward and validation", names: reward },
     { title: "Rollouts", names: ["val/episode/turns"] },
     { title: "Updates", names: ["train/lr"] },
     { title: "Others", names: ["zeta"] },
   ]);
-  expect(metricGroups(series, "mean")).toEqual([{ title: "Reward", names: reward.slice(0, 2) }]);
+  expect(metricGroups(series, "mean")).toEqual([
+    { title: "Reward and validation", names: reward.slice(0, 2) },
+  ]);
 });
 
 it("finds the vital signs that a run reports, whatever its role is called", () => {

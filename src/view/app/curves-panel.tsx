@@ -6,7 +6,7 @@ import { Chart } from "./chart.tsx";
 import type { ChartLine, ChartProps } from "./plot.ts";
 import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
 import { useRead } from "./read.ts";
-import { remembered, useRemembered } from "./remember.ts";
+import { remembered } from "./remember.ts";
 
 /** Hooks need a fixed number of calls: at most these curves are shown. */
 const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
@@ -30,26 +30,35 @@ interface Curve {
   readonly values: Values;
 }
 
+/** Whether some of the runs differ in their seed alone. */
+export function haveSeeds(runs: readonly RunEntry[], apart: RunsApart | null): boolean {
+  const groups = runs.map(({ key }) => apart?.groups[key] ?? key);
+  return new Set(groups).size < groups.length;
+}
+
+/** Color of a run's curve, from 1; 0 where it is not overlaid. Runs that are joined to a band share that of the first. */
+export function colorOf(
+  run: RunEntry,
+  runs: readonly RunEntry[],
+  joined: RunsApart | null,
+): number {
+  if (!runs.includes(run)) return 0;
+  const groupOf = ({ key }: RunEntry): number => joined?.groups[key] ?? key;
+  return 1 + runs.findIndex((one) => groupOf(one) === groupOf(run));
+}
+
 type Lines = Required<Pick<ChartProps, "lines" | "bands">>;
 
-/** A line for each run, or for each recipe with a band over its seeds. */
-function linesOf(curves: readonly Curve[], apart: RunsApart | null): Lines {
-  if (apart === null)
-    return {
-      lines: curves.map(({ run, values }, i): ChartLine => ({
-        name: shownName(run),
-        values,
-        token: `--line${i + 1}`,
-      })),
-      bands: [],
-    };
-  const groupOf = ({ run }: Curve): number => apart.groups[run.key] ?? run.key;
-  const recipes = [...new Set(curves.map(groupOf))].map((group) =>
-    curves.filter((curve) => groupOf(curve) === group),
-  );
+/** A line for each color, with a band where several runs have it. */
+function linesOf(
+  curves: readonly Curve[],
+  runs: readonly RunEntry[],
+  joined: RunsApart | null,
+): Lines {
   const lines: ChartLine[] = [];
   const bands: Lines["bands"][number][] = [];
-  for (const members of recipes) {
+  for (const place of places) {
+    const members = curves.filter(({ run }) => colorOf(run, runs, joined) === place + 1);
     const [first] = members;
     if (first === undefined) continue;
     const { mean, low, high } = bandOf(members.map(({ values }) => values));
@@ -58,7 +67,7 @@ function linesOf(curves: readonly Curve[], apart: RunsApart | null): Lines {
     lines.push({
       name: members.length > 1 ? `${name} and ${members.length - 1} more of other seeds` : name,
       values: mean,
-      token: `--line${lines.length + 1}`,
+      token: `--line${place + 1}`,
     });
   }
   return { lines, bands };
@@ -68,13 +77,15 @@ interface CurvesProps {
   /** Those that are overlaid, at most eight. */
   readonly runs: readonly RunEntry[];
   readonly all: number;
-  readonly apart: RunsApart | null;
+  /** Null where curves of other seeds are not joined. */
+  readonly joined: RunsApart | null;
+  /** Null where there is nothing to join. */
+  readonly onJoin: ((isJoined: boolean) => void) | null;
   readonly controls: ChartControls;
 }
 
-export function Curves({ runs, all, apart, controls }: CurvesProps) {
+export function Curves({ runs, all, joined, onJoin, controls }: CurvesProps) {
   const [metric, setMetric] = useState("reward/mean");
-  const [bands, setBands] = useRemembered("bands");
   const tables = useMetrics(runs);
   const names = [
     ...new Set(tables.flatMap((table) => Object.keys(table?.series ?? {}))),
@@ -89,8 +100,6 @@ export function Curves({ runs, all, apart, controls }: CurvesProps) {
     const values = steps.map((step) => table.series[metric]?.[at.get(step) ?? -1] ?? null);
     return [{ run, values }];
   });
-  const numbers = runs.map(({ key }) => apart?.groups[key] ?? key);
-  const hasSeeds = new Set(numbers).size < numbers.length;
   if (names.length === 0) return null;
   return (
     <section aria-label="Curves" class="panel">
@@ -106,12 +115,12 @@ export function Curves({ runs, all, apart, controls }: CurvesProps) {
             ))}
           </select>
         </label>
-        {hasSeeds && (
+        {onJoin !== null && (
           <label class="row small">
             <input
               type="checkbox"
-              checked={bands === ""}
-              onChange={(event) => setBands(event.currentTarget.checked ? "" : "off")}
+              checked={joined !== null}
+              onChange={(event) => onJoin(event.currentTarget.checked)}
             />
             mean and range over seeds
           </label>
@@ -121,7 +130,7 @@ export function Curves({ runs, all, apart, controls }: CurvesProps) {
       <Chart
         title={metric}
         steps={steps}
-        {...linesOf(curves, hasSeeds && bands === "" ? apart : null)}
+        {...linesOf(curves, runs, joined)}
         height={240}
         isLog={controls.isLog}
         smoothing={controls.smoothing}

@@ -10,7 +10,7 @@ export interface MetricGroup {
 /** A metric belongs to the first group with a form that fits. */
 const groups: readonly { readonly title: string; readonly forms: readonly RegExp[] }[] = [
   {
-    title: "Reward",
+    title: "Reward and validation",
     forms: [/^reward\//u, /^val\/(?!episode)/u, /pass@/u, /signal\//u, /_reward$/u, /^shaping\//u],
   },
   {

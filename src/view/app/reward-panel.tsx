@@ -26,8 +26,7 @@ function strength({ r, low, high }: Correlation): string {
   return `${r > 0 ? "more" : "less"}${level}`;
 }
 
-function Cell({ cell, isSame }: { cell: Correlation | null; isSame: boolean }) {
-  if (isSame) return <td class="dim">·</td>;
+function Cell({ cell }: { cell: Correlation | null }) {
   if (cell === null)
     return (
       <td class="dim" title="One of the two never varies, or there are fewer than 4 episodes.">
@@ -60,7 +59,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
               <th scope="col">
                 <span class="dim">with</span>
               </th>
-              {names.map((name) => (
+              {names.slice(0, -1).map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -68,12 +67,17 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
             </tr>
           </thead>
           <tbody>
-            {names.map((name, i) => (
+            {names.slice(1).map((name, i) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                {names.map((other, j) => (
-                  <Cell key={other} cell={cells[i]?.[j] ?? null} isSame={i === j} />
-                ))}
+                {names.slice(0, -1).map((other, j) =>
+                  // What stands above the diagonal would only be said twice.
+                  j > i ? (
+                    <td key={other} />
+                  ) : (
+                    <Cell key={other} cell={cells[i + 1]?.[j] ?? null} />
+                  ),
+                )}
               </tr>
             ))}
           </tbody>

@@ -3,11 +3,12 @@ import { useState } from "preact/hooks";
 import type { RunEntry, RunsApart } from "../api.ts";
 import { clipText } from "../episode/visible-text.ts";
 import { useChartSettings } from "./chart-settings.tsx";
-import { Curves, maxCurves } from "./curves-panel.tsx";
+import { colorOf, Curves, haveSeeds, maxCurves } from "./curves-panel.tsx";
 import { Differences } from "./differences.tsx";
 import { dateText, reward, whole } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { useRead } from "./read.ts";
+import { useRemembered } from "./remember.ts";
 import { go, linkTo } from "./route.ts";
 import { Progress, StatusPill } from "./run-head.tsx";
 import { useRunName } from "./run-name.tsx";
@@ -97,24 +98,24 @@ interface RowProps {
   readonly run: RunEntry;
   readonly isSelected: boolean;
   readonly apart: RunsApart | null;
-  /** Its place among the curves; -1 for none. */
-  readonly place: number;
+  /** Of its curve; 0 for none. */
+  readonly color: number;
   readonly onOverlay: () => void;
 }
 
-function RunRow({ run, isSelected, apart, place, onOverlay }: RowProps) {
+function RunRow({ run, isSelected, apart, color, onOverlay }: RowProps) {
   return (
     <SelectableRow isSelected={isSelected}>
       <td>
         <button
           type="button"
           class="plain swatch-button"
-          aria-pressed={place >= 0}
+          aria-pressed={color > 0}
           aria-label={`Overlay ${run.name}`}
           title="Overlay its curve"
           onClick={onOverlay}
         >
-          <i class="swatch" data-line={place < 0 ? "none" : place + 1} />
+          <i class="swatch" data-line={color} />
         </button>
       </td>
       <th scope="row">
@@ -155,6 +156,7 @@ function RunRow({ run, isSelected, apart, place, onOverlay }: RowProps) {
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
   const [chosen, setChosen] = useState<readonly number[] | null>(null);
   const { value: apart } = useRead<RunsApart>("/api/apart", runs.length);
+  const [keptApart, setApart] = useRemembered("seeds-apart");
   const controls = useChartSettings();
   const overlaid = chosen ?? runs.slice(0, maxCurves).map(({ key }) => key);
   const toggle = (key: number): void =>
@@ -171,6 +173,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
     },
   });
   const curves = overlaid.flatMap((key) => runs.filter((run) => run.key === key));
+  const joined = keptApart === "" && haveSeeds(curves, apart) ? apart : null;
   return (
     <div class="stack">
       <div class="row head">
@@ -202,7 +205,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
                   run={run}
                   isSelected={i === selected}
                   apart={apart}
-                  place={overlaid.indexOf(run.key)}
+                  color={colorOf(run, curves, joined)}
                   onOverlay={() => toggle(run.key)}
                 />
               ))}
@@ -210,7 +213,13 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
           </table>
         </div>
       </section>
-      <Curves runs={curves} all={runs.length} apart={apart} controls={controls} />
+      <Curves
+        runs={curves}
+        all={runs.length}
+        joined={joined}
+        onJoin={haveSeeds(curves, apart) ? (isJoined) => setApart(isJoined ? "" : "1") : null}
+        controls={controls}
+      />
       <Differences runs={runs} />
     </div>
   );

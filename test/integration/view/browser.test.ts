@@ -433,6 +433,26 @@ it("is light or dark as one chooses", async () => {
   await expect.poll(color).toBe("rgb(246, 247, 249)");
 });
 
+it("lays every page out alike in the light and in the dark", async () => {
+  const boxes = (): Promise<unknown> =>
+    page.evaluate(
+      "[...document.querySelectorAll('main *')].map((one) => { const { x, y, width, height } = one.getBoundingClientRect(); return [one.tagName, x, y, width, height].join(' '); })",
+    );
+  for (const hash of ["#/runs", "#/run/1", "#/tasks/1", "#/episodes/1", "#/episode/1/1"]) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await open(hash, "main h1");
+    await settle();
+    await page.waitForTimeout(300);
+    const light = await boxes();
+    const picture = await page.screenshot();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.waitForTimeout(300);
+    expect(await boxes(), hash).toEqual(light);
+    expect((await page.screenshot()).equals(picture), hash).toBe(false);
+  }
+  expect(problems).toEqual([]);
+});
+
 it("has no contrast below WCAG AA and no missing label, in the light and in the dark", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
