@@ -115,7 +115,14 @@ try {
       await page.waitForTimeout(500);
       const path = join(out, `${name}${end}.png`);
       if (part === undefined) await page.screenshot({ path });
-      else await page.locator(part).screenshot({ path });
+      else {
+        // It would lie over a part that is higher than the screen.
+        await page.locator("header.top").evaluate((header) => {
+          header.style.position = "static";
+        });
+        await page.locator(part).screenshot({ path });
+        await page.reload();
+      }
     }
     await context.close();
   }
