@@ -1,9 +1,9 @@
 /** One episode: its question, what was expected and what came, the conversation, and the rest of its group. */
 import { useEffect, useState } from "preact/hooks";
-import type { EpisodeRow, RunEntry, ViewEpisode } from "../api.ts";
+import type { RunEntry, ViewEpisode } from "../api.ts";
 import { CallTree } from "./call-tree.tsx";
 import { Conversation } from "./conversation-view.tsx";
-import { diffLink } from "./diff-page.tsx";
+import { DiffField, History } from "./episode-links.tsx";
 import { counted, whole } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { LongText } from "./message-text.tsx";
@@ -20,38 +20,6 @@ import { go, linkTo, queryOf } from "./route.ts";
 /** Of the question, in the title. */
 const maxTitle = 240;
 
-interface HistoryProps {
-  readonly run: number;
-  readonly row: EpisodeRow;
-  readonly filter: Route["filter"];
-}
-
-/** The same task at other steps. */
-function History({ run, row, filter }: HistoryProps) {
-  const { value: rows } = useRead<readonly EpisodeRow[]>(`/api/runs/${run}/history/${row.n}`);
-  if (rows === null || rows.length < 2) return null;
-  const at = Math.max(
-    0,
-    rows.findIndex(({ step }) => step >= row.step),
-  );
-  return (
-    <label class="grow">
-      This task at step {row.step} <span class="dim">({rows.length} recorded)</span>
-      <input
-        type="range"
-        min={0}
-        max={rows.length - 1}
-        value={at}
-        aria-valuetext={`step ${row.step}`}
-        onChange={(event) => {
-          const other = rows[Number(event.currentTarget.value)];
-          if (other !== undefined) go(linkTo("episode", run, other.n, filter));
-        }}
-      />
-    </label>
-  );
-}
-
 async function copyMarkdown(run: number, n: number, say: (text: string) => void): Promise<void> {
   try {
     const response = await fetch(`/api/runs/${run}/episodes/${n}/markdown`);
@@ -60,22 +28,6 @@ async function copyMarkdown(run: number, n: number, say: (text: string) => void)
   } catch {
     say("The browser did not allow copying; use the link to the Markdown.");
   }
-}
-
-function DiffField({ run, n }: { run: number; n: number }) {
-  return (
-    <label>
-      Diff with{" "}
-      <input
-        size={14}
-        placeholder="id or number"
-        onChange={(event) => {
-          const other = event.currentTarget.value.trim();
-          if (other !== "") go(diffLink(run, n, other));
-        }}
-      />
-    </label>
-  );
 }
 
 export function EpisodePageView({ run, route }: { run: RunEntry; route: Route }) {
