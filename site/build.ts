@@ -6,7 +6,15 @@
  *   SITE_REPOSITORY   the address of the repository; without it, files that only the repository has are no links
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { llmsText } from "../scripts/llms-text.ts";
 import { readContents } from "../scripts/contents.ts";
@@ -16,7 +24,9 @@ import { sitePages, type Target, targetOf } from "./pages.ts";
 import { recordRun } from "./recorded-run.ts";
 
 const here = import.meta.dirname;
-const cache = join(root, ".cache", "site");
+mkdirSync(join(root, ".cache", "site"), { recursive: true });
+// VitePress compares paths of pages, which bundlers give without links.
+const cache = realpathSync(join(root, ".cache", "site"));
 const stage = join(cache, "stage");
 const pagesFolder = join(stage, "pages");
 const out = join(here, "dist");
@@ -33,7 +43,6 @@ function install(): void {
   const stamp = join(cache, "installed.json");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lockfile) return;
   process.stderr.write("Installing VitePress (once) ...\n");
-  mkdirSync(cache, { recursive: true });
   for (const name of ["package.json", "package-lock.json"])
     cpSync(join(here, name), join(cache, name));
   run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], cache);
@@ -76,8 +85,10 @@ function sidebar(): readonly object[] {
     text: title,
     items: entries.map((entry) => ({ text: entry.title, link: `/${sitePages.get(entry.path)!}` })),
   }));
-  const run = { text: "A recorded run", link: "/recorded-run" };
-  return groups.map((group, i) => (i === 0 ? { ...group, items: [...group.items, run] } : group));
+  const recordedRun = { text: "A recorded run", link: "/recorded-run" };
+  return groups.map((group, i) =>
+    i === 0 ? { ...group, items: [...group.items, recordedRun] } : group,
+  );
 }
 
 const begun = Date.now();

@@ -15,8 +15,7 @@ interface Series {
 
 type Row = Readonly<Record<string, number>>;
 
-const read = <T>(name: string): T =>
-  JSON.parse(readFileSync(join(root, "docs", name), "utf8")) as T;
+const read = (name: string): unknown => JSON.parse(readFileSync(join(root, "docs", name), "utf8"));
 
 const seriesOf = (name: string, rows: readonly Row[], x: string, y: string): Series => ({
   name,
@@ -24,7 +23,7 @@ const seriesOf = (name: string, rows: readonly Row[], x: string, y: string): Ser
 });
 
 function cookbook(names: readonly string[]): Chart {
-  const { curves } = read<{ curves: Record<string, readonly Row[]> }>("cookbooks.json");
+  const { curves } = read("cookbooks.json") as { curves: Record<string, readonly Row[]> };
   const series = names.flatMap((name) => {
     const rows = curves[name]!;
     const keys = Object.keys(rows[0]!).filter((key) => key !== "step");
@@ -37,7 +36,7 @@ function cookbook(names: readonly string[]): Chart {
 
 /** A line for each seed of each arm. */
 function arms(file: string, x: string, label: string): Chart {
-  const { arms: byName } = read<{ arms: Record<string, readonly Row[]> }>(file);
+  const { arms: byName } = read(file) as { arms: Record<string, readonly Row[]> };
   const series = Object.entries(byName).flatMap(([name, rows]) =>
     [...new Set(rows.map(({ seed }) => seed))].map((seed) =>
       seriesOf(
@@ -52,7 +51,7 @@ function arms(file: string, x: string, label: string): Chart {
 }
 
 function smollm2(): Chart {
-  const { training, validation } = read<Record<string, readonly Row[]>>("learning-smollm2.json");
+  const { training, validation } = read("learning-smollm2.json") as Record<string, Row[]>;
   return {
     x: "step",
     series: [
@@ -64,9 +63,9 @@ function smollm2(): Chart {
 }
 
 function reasoningGym(): Chart {
-  const { families } = read<{ families: readonly { family: string; curve: number[] }[] }>(
-    "reasoning-gym.json",
-  );
+  const { families } = read("reasoning-gym.json") as {
+    families: readonly { family: string; curve: number[] }[];
+  };
   const series = families.map(({ family, curve }) => ({
     name: family.replaceAll("_", " "),
     points: curve.map((reward, i) => [i + 1, reward] as const),

@@ -21,7 +21,10 @@ export default defineConfig({
   lang: "en",
   base,
   srcDir: "pages",
+  // Pages again, as files to fetch.
+  srcExclude: ["public/**"],
   cleanUrls: true,
+  head: [["link", { rel: "icon", href: "data:," }]],
   lastUpdated: false,
   markdown: {
     anchor: { slugify: anchorOf },
