@@ -27,6 +27,8 @@ export default defineConfig({
   head: [["link", { rel: "icon", href: "data:," }]],
   lastUpdated: false,
   markdown: {
+    // The default ones have too little contrast.
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     anchor: { slugify: anchorOf },
     config: (md) => rewriteLinks(md, { pages, charts, targets, repository }),
   },
