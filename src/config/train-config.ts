@@ -1657,6 +1657,15 @@ export interface AlgorithmValues {
    */
   readonly entropyCoef?: number;
   /**
+   * Weights of the cross-entropy of what the environment answers, by role of the message: the
+   * contents of messages that follow a response of the policy, as in {tool: 0.05} (ECHO,
+   * arXiv:2605.24517, which recommends 0.01 to 0.05). Added to the policy loss as a mean over these
+   * tokens. Empty is off.
+   * Allowed: a map of message roles to numbers from 0 on, or a list of name=number.
+   * @default []
+   */
+  readonly observationLoss?: readonly string[];
+  /**
    * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
    * still count in the statistics that an estimator takes over all groups. null excludes them
    * unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within groups.
@@ -1825,7 +1834,7 @@ export interface AlgorithmNames {
    * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
    * not supported.
    * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
-   * opo, gpg, maxrl, grpo_passk, or path#export of a function.
+   * opo, gpg, maxrl, grpo_passk, gdpo, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
@@ -1850,6 +1859,18 @@ export interface AlgorithmNames {
           | "gpg"
           | "maxrl"
           | "gae";
+      }
+    | {
+        readonly type: "gdpo";
+        /**
+         * Weights of the signals that an evaluator returns beside the reward, each normalized apart
+         * within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1,
+         * short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with
+         * the weight 1, or the reward where there are none.
+         * Allowed: a map of signals to numbers, or a list of name=number.
+         * @default []
+         */
+        readonly weights?: readonly string[];
       }
   >;
   /**

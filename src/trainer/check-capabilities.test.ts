@@ -10,6 +10,7 @@ const all: BackendCapabilities = {
   klEstimators,
   entropyBonus: true,
   dualClip: true,
+  observations: true,
   fullFineTune: true,
   lora: true,
   quantizations: ["int8"],
@@ -37,6 +38,7 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   ],
   "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
   "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
+  "algorithm.observation_loss": ["algorithm.observation_loss={tool: 0.1}", { observations: false }],
   "algorithm.rollout_correction.type": ["algorithm.rollout_correction=token", { forward: false }],
   "algorithm.rollout_correction.reject": [
     "algorithm.rollout_correction={reject: {token_k1: 2}}",

@@ -135,7 +135,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
     valTasks: given.valTasks,
     estimators: given.estimators,
     losses: given.losses,
-    ...defined({ groupEvaluator, teacher }),
+    ...defined({ groupEvaluator, teacher, renderer: target.renderer }),
   };
   await using stepper = stepperOf(context, run);
   return await run.loop(stepper, (step) => (exchanges.checkpoint = step));

@@ -3,6 +3,7 @@ import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import type { Renderer } from "../core/policy.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import type { RunRollouts } from "../rollouts/service/run-rollouts.ts";
@@ -38,6 +39,8 @@ export interface RolloutContext extends RunContext {
   readonly losses: CustomLosses;
   /** Scores the rollouts of a task together, in place of the rewards of the evaluator. */
   readonly groupEvaluator?: GroupEvaluator;
+  /** Of the policy, where its backend has one. */
+  readonly renderer?: Renderer;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;
 }

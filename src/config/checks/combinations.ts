@@ -1,13 +1,16 @@
 /** Checks combinations of options, each of which is valid on its own. */
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
+import { rewardSignal } from "../../algorithms/signals.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TrainConfig } from "../train-config.ts";
+import { weightsOf } from "../weight-map.ts";
 
 /** Problems, as sentences. */
 export function combinationProblems(config: TrainConfig): string[] {
   return [
     ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
+    ...signalProblems(config),
     ...loopProblems(config),
     ...sizeProblems(config),
   ];
@@ -41,6 +44,30 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
   return [
     "stepwise_advantage.enable=true has no effect with stepwise_advantage.mode=broadcast, unless stepwise_advantage.normalize_by_steps=true: all steps get the advantage of their trajectory in any case. Set stepwise_advantage.mode=per_step, or stepwise_advantage.enable=false.",
   ];
+}
+
+/** What `gdpo` normalizes are the signals of whole trajectories; what options add is part of the reward. */
+function signalProblems({ algorithm, stepwiseAdvantage }: TrainConfig): string[] {
+  const all = [algorithm.estimator, ...algorithm.estimatorByRole];
+  const weights = all.flatMap((one) => (one.type === "gdpo" ? [weightsOf(one.weights)] : []));
+  if (weights.length === 0) return [];
+  const problems: string[] = [];
+  if (stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step") {
+    problems.push(
+      "stepwise_advantage.mode=per_step compares returns of steps, but algorithm.estimator=gdpo normalizes the signals of whole trajectories. Set stepwise_advantage.enable=false, or another estimator.",
+    );
+  }
+  if (weights.every((map) => map.has(rewardSignal))) return problems;
+  const added = [
+    ...(algorithm.overlongBuffer.enable ? ["algorithm.overlong_buffer.enable"] : []),
+    ...(algorithm.useKlInReward ? ["algorithm.use_kl_in_reward"] : []),
+  ];
+  for (const option of added) {
+    problems.push(
+      `${option}=true adds to the reward, which algorithm.estimator=gdpo reads only where algorithm.estimator.weights names it. Add ${rewardSignal} to the weights.`,
+    );
+  }
+  return problems;
 }
 
 /** @throws ConfigError that names every problem. */

@@ -41,6 +41,24 @@ export const rolloutMetrics = [
         when: "the role has an estimated group",
       },
       {
+        names: ["signals/{role}/{signal}/mean", "signals/{role}/{signal}/std"],
+        unit: "reward",
+        meaning: "A signal that is normalized apart, over the rollouts of the role that have it.",
+        when: "`algorithm.estimator=gdpo`, a rollout has the signal",
+      },
+      {
+        names: ["signals/{role}/{signal}/informative_fraction"],
+        unit: "fraction",
+        meaning: "Groups in which the signal differs, of those in which at least two have it.",
+        when: "`algorithm.estimator=gdpo`, a rollout has the signal",
+      },
+      {
+        names: ["signals/{role}/{signal}/missing"],
+        unit: "count",
+        meaning: "Rollouts without the signal, whose advantages it is not part of.",
+        when: "`algorithm.estimator=gdpo`",
+      },
+      {
         names: ["advantage/precomputed_groups", "advantage/precomputed_ignored"],
         unit: "count",
         meaning:

@@ -10,6 +10,7 @@ import { correctRows } from "./correct-rows.ts";
 import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { limitsOf } from "./guards.ts";
+import { observeRows } from "./observe-rows.ts";
 import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
 import {
   KnownLogprobs,
@@ -80,9 +81,16 @@ export function createLearner(run: RolloutContext): Learner {
         teacher === undefined
           ? { rows: corrected.rows, metrics: {} }
           : await distillRows(corrected.rows, teacher, { coef, discount, clip, useReward }, signal);
-      const metrics = { ...built.metrics, ...corrected.metrics, ...distilled.metrics };
+      const { uniform } = built;
+      const observed = observeRows(config, run.renderer, distilled.rows, {
+        ...{ groups: groups.groups, uniform, options },
+      });
+      const metrics = {
+        ...{ ...built.metrics, ...corrected.metrics },
+        ...{ ...distilled.metrics, ...observed.metrics },
+      };
       warnOfRows(run, step, { rollouts, built: built.rows, metrics });
-      return { rows: distilled.rows, metrics };
+      return { rows: observed.rows, metrics };
     },
 
     async update(step, { rows }, guard, skippedBefore) {
