@@ -1355,6 +1355,16 @@ export interface Sections {
      */
     readonly val?: string | null;
     /**
+     * Several sources of training tasks in place of dataset.train: each a dataset, as in
+     * dataset.train, or an environment, as in env with its split. weight is its share of the tasks
+     * of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of
+     * evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.
+     * Allowed: a map of names to maps of train or env, and weight, val, limit, evaluator and split,
+     * or a list of these with name.
+     * @default []
+     */
+    readonly sources?: readonly DataSource[];
+    /**
      * Fields of a task, and the field of the rows that each is read from, as in {instruction:
      * question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.
      * Allowed: a map of names to fields of the rows, or a list of name=field.
@@ -1995,6 +2005,26 @@ export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly
 
 /** The policy loss of one role. */
 export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
+
+/** A source of tasks: an entry of `dataset.sources`. */
+export interface DataSource {
+  /** Of the source, and `metadata.data_source` of its tasks. */
+  readonly name: string;
+  /** Training dataset, as in `dataset.train`; null where `env` has the tasks. @default null */
+  readonly train?: string | null;
+  /** Validation dataset, as in `dataset.val`. @default null, no validation on this source */
+  readonly val?: string | null;
+  /** Share of the tasks of each step, relative to the other sources'. Above 0. @default 1 */
+  readonly weight?: number;
+  /** Most training tasks, and most validation tasks. @default null, all */
+  readonly limit?: number | null;
+  /** Scores its tasks, as in `evaluator`. @default null, the evaluator of the run or the environment */
+  readonly evaluator?: string | null;
+  /** Environment of its tasks, as in `env`. @default null */
+  readonly env?: string | null;
+  /** Split of `env` whose tasks are trained on, where `train` is null. @default "train" */
+  readonly split?: string;
+}
 
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {

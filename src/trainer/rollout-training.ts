@@ -13,12 +13,13 @@ import { createMemoryTraceStore } from "../gateway/index.ts";
 import type { Rollouts } from "../rollouts/service/agent-spec.ts";
 import { createRolloutService } from "../rollouts/service/gateway-service.ts";
 import { nothingBuffered } from "../rollouts/task-rollouts.ts";
-import { createBatchPlan, stepsForEpochs } from "../runs/batches.ts";
+import { stepsForEpochs } from "../runs/batches.ts";
 import type { TaskOrder } from "../runs/checkpoint.ts";
+import { planBatches } from "../runs/mixture-plan.ts";
 import { ExchangeLog } from "../runs/exchange-log.ts";
 import { resumedState, tasksBegun } from "../runs/resumed-state.ts";
 import { hashDataset } from "../runs/run-identity.ts";
-import { checkTasks, orderOf, ordersAfter, plannedOrders } from "../runs/task-orders.ts";
+import { checkTasks, orderOf, ordersAfter } from "../runs/task-orders.ts";
 import { rewardGoal } from "../runs/validation-goal.ts";
 import { defined } from "../util/defined.ts";
 import { estimateRun, formatEstimate } from "./budget/estimate.ts";
@@ -128,10 +129,11 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
     ...run,
     gate: service.gate,
     rollouts: service.run,
-    batches: createBatchPlan(given.trainTasks, {
-      batchSize: batchSizeOf(config),
-      ...plannedOrders(state.orders as readonly TaskOrder[]),
-    }),
+    batches: planBatches(
+      given.trainTasks,
+      batchSizeOf(config),
+      state.orders as readonly TaskOrder[],
+    ),
     valTasks: given.valTasks,
     estimators: given.estimators,
     losses: given.losses,

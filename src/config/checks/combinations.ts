@@ -11,6 +11,7 @@ export function combinationProblems(config: TrainConfig): string[] {
     ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
     ...signalProblems(config),
+    ...sourceProblems(config),
     ...loopProblems(config),
     ...sizeProblems(config),
   ];
@@ -44,6 +45,24 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
   return [
     "stepwise_advantage.enable=true has no effect with stepwise_advantage.mode=broadcast, unless stepwise_advantage.normalize_by_steps=true: all steps get the advantage of their trajectory in any case. Set stepwise_advantage.mode=per_step, or stepwise_advantage.enable=false.",
   ];
+}
+
+/** Where the tasks of a run are said to be twice. */
+function sourceProblems({ dataset, env }: TrainConfig): string[] {
+  const given = {
+    "dataset.train": dataset.train,
+    "dataset.val": dataset.val,
+    "dataset.val_fraction": dataset.valFraction === 0 ? null : dataset.valFraction,
+    env,
+  };
+  if (dataset.sources.length === 0) return [];
+  return Object.entries(given).flatMap(([option, value]) =>
+    value === null
+      ? []
+      : [
+          `${option}=${value} cannot be set with dataset.sources, each of which names its own. Remove it, or add a source.`,
+        ],
+  );
 }
 
 /** What `gdpo` normalizes are the signals of whole trajectories; what options add is part of the reward. */

@@ -66,6 +66,24 @@ export const rolloutMetrics = [
         when: "the flow reports advantages",
       },
       {
+        names: ["source/{source}/reward_mean", "source/{source}/pass@1"],
+        unit: "number",
+        meaning:
+          "Training rewards, and correct rollouts, of tasks whose `metadata.data_source` is this one.",
+        when: "tasks have a data source, and the rollouts a reward; correctness is reported",
+      },
+      {
+        names: [
+          "source/{source}/tasks",
+          "source/{source}/failed",
+          "source/{source}/sampled_tokens",
+        ],
+        unit: "count",
+        meaning:
+          "Tasks of the step from this source, rollouts of them that failed, and tokens sampled in them.",
+        when: "tasks have a data source",
+      },
+      {
         names: ["shaping/overlong_penalty"],
         unit: "reward",
         meaning: "Mean of what the overlong penalty adds to a reward; at most 0.",
