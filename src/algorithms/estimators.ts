@@ -8,7 +8,7 @@ import { mean, populationStd, unbiasedStd, weightedMean } from "./statistics.ts"
 
 /** How a rollout came out, in addition to its reward. */
 export interface RolloutOutcome {
-  /** null = nobody said. */
+  /** null = not reported. */
   readonly isCorrect: boolean | null;
   readonly terminationReason: TerminationReason;
   /** A token limit cut one of its responses off. */

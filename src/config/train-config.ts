@@ -1551,8 +1551,9 @@ export interface Sections {
     /**
      * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
      * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
-     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). null
-     * is off.
+     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). self
+     * is the policy, which reads distillation.hint as well: on-policy self-distillation
+     * (arXiv:2601.18734, arXiv:2601.19897). null is off.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1569,6 +1570,48 @@ export interface Sections {
      * @default null
      */
     readonly teacherModel?: string | null;
+    /**
+     * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata,
+     * such as answer, dots lead into maps; or path#export of a function of task and episode that
+     * returns a text, or null for no hint, for which the rollout teaches nothing. null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly hint?: string | null;
+    /**
+     * What is appended to the last user message of the teacher's prompt; {hint} stands for the
+     * hint.
+     * Allowed: a text that contains {hint}.
+     * @default "\n\nA correct answer is: {hint}\nWork it out on your own."
+     */
+    readonly hintTemplate?: string;
+    /**
+     * Weights of the policy as its own teacher: those of now, or those that the run began with.
+     * Allowed: one of current, initial.
+     * @default "current"
+     */
+    readonly selfWeights?: "current" | "initial";
+    /**
+     * What falls with the teacher's advantages, estimated from the sampled token: reverse is
+     * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
+     * and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).
+     * Allowed: one of reverse, forward, skewed.
+     * @default "reverse"
+     */
+    readonly divergence?: OrType<
+      | {
+          readonly type: "reverse" | "forward";
+        }
+      | {
+          readonly type: "skewed";
+          /**
+           * Share of the policy in the mixture that skewed compares it with.
+           * Allowed: a number above 0 and below 1.
+           * @default 0.1
+           */
+          readonly skew?: number;
+        }
+    >;
     /**
      * Factor on the advantages from the teacher.
      * Allowed: a number above 0.
@@ -1873,10 +1916,10 @@ export interface AlgorithmNames {
     | {
         readonly type: "gdpo";
         /**
-         * Weights of the signals that an evaluator returns beside the reward, each normalized apart
-         * within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1,
-         * short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with
-         * the weight 1, or the reward where there are none.
+         * Weights of the signals that an evaluator returns next to the reward, each normalized
+         * apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in
+         * {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal
+         * there is, with the weight 1, or the reward where there are none.
          * Allowed: a map of signals to numbers, or a list of name=number.
          * @default []
          */

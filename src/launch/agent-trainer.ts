@@ -33,6 +33,7 @@ import { loadTasks } from "./run-datasets.ts";
 import { agentIn, checkOneEnvironment, openRunEnvironment } from "./run-environment.ts";
 import { createTeacher } from "./teacher/create-teacher.ts";
 import { mixedAgent, openSources } from "./mixture.ts";
+import { loadHint } from "./teacher/load-hint.ts";
 import { openBackend } from "./open-backend.ts";
 import type { AgentTrainerOptions } from "./trainer-options.ts";
 
@@ -229,6 +230,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const { backend } = opened;
     if (backend !== this.#given.backend) this.#checkBackend(backend);
     await using teacher = createTeacher(config, this.#folder, this.#given.onPull);
+    const hint = await loadHint(config, this.#folder);
     const isBackendLoss = (name: string): boolean =>
       (backend.capabilities.losses as readonly string[]).includes(name);
     const loaded = await loadAlgorithms(
@@ -245,7 +247,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
         ...tasks,
         ...functions,
         ...{ config, backend, rollouts },
-        ...defined({ groupEvaluator }),
+        ...defined({ groupEvaluator, hint }),
         ...(teacher === null ? {} : { teacher }),
         warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
       }),

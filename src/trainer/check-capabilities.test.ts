@@ -48,6 +48,11 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     "algorithm.rollout_correction.rollout_token_veto_threshold=1e-4",
     { forward: false },
   ],
+  "distillation.teacher": ["distillation={teacher: self, hint: answer}", { forward: false }],
+  "distillation.self_weights": [
+    "distillation={teacher: self, self_weights: initial}",
+    { reference: false },
+  ],
   "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],
   "model.lora_alpha": ["model={lora_rank: 8, lora_alpha: 16}", { loraAlpha: 32 }],

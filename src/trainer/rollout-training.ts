@@ -32,6 +32,7 @@ import { createAsyncStepper } from "./steppers/async.ts";
 import type { Stepper } from "./steppers/stepper.ts";
 import { createSyncStepper } from "./steppers/sync.ts";
 import type { StartedRun, Training } from "./training.ts";
+import type { Hint } from "./update/self-teacher.ts";
 import { temperatureWarnings } from "./update/warnings.ts";
 
 export interface RolloutTraining {
@@ -45,6 +46,8 @@ export interface RolloutTraining {
   readonly groupEvaluator?: GroupEvaluator;
   /** Not started yet; the caller disposes of it. */
   readonly teacher?: Teacher;
+  /** Of the policy as its own teacher. */
+  readonly hint?: Hint;
   /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
@@ -98,7 +101,7 @@ export function rolloutTraining(given: RolloutTraining): Training {
 /** Starts the model, the teacher, and the gateway with the runner of rollouts. */
 async function train(given: RolloutTraining, run: StartedRun): ReturnType<StartedRun["loop"]> {
   const { config, backend, budget, directory, signal, state } = run;
-  const { groupEvaluator, teacher } = given;
+  const { groupEvaluator, teacher, hint } = given;
   const target = await backend.start({
     seed: config.trainer.seed,
     model: modelSpecOf(config.model),
@@ -137,7 +140,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
     valTasks: given.valTasks,
     estimators: given.estimators,
     losses: given.losses,
-    ...defined({ groupEvaluator, teacher, renderer: target.renderer }),
+    ...defined({ groupEvaluator, teacher, hint, renderer: target.renderer }),
   };
   await using stepper = stepperOf(context, run);
   return await run.loop(stepper, (step) => (exchanges.checkpoint = step));

@@ -13,6 +13,7 @@ import type { RunLog } from "../runs/run-log.ts";
 import type { Budget } from "./budget/budget.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import type { Emit, WarnOnce } from "./events.ts";
+import type { Hint } from "./update/self-teacher.ts";
 
 /** Of every run, whatever it learns from. */
 export interface RunContext {
@@ -41,6 +42,8 @@ export interface RolloutContext extends RunContext {
   readonly groupEvaluator?: GroupEvaluator;
   /** Of the policy, where its backend has one. */
   readonly renderer?: Renderer;
+  /** What the policy as its own teacher reads, where `distillation.hint` names something. */
+  readonly hint?: Hint;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;
 }

@@ -84,7 +84,10 @@ describe("the loss on observations", () => {
 
   it("changes neither log-probabilities nor the bits of an update without it", async () => {
     const trainer = new PolicyTrainer(await load(), { memoryMiB: 100 });
-    const bare = rows.map(({ observationWeights: _, ...row }) => row);
+    const bare = rows.map((row) => {
+      const { observationWeights: _, ...rest } = row;
+      return rest;
+    });
     expect(await trainer.forward(rows)).toEqual(await trainer.forward(bare));
     const unweighted = bare.map((row) => ({
       ...row,

@@ -100,19 +100,22 @@ describe("dataset.sources", () => {
   it("validates by source", async () => {
     const { set } = mixture();
     const { runDir } = await coinTrainer(options(set)).trainer.train();
-    const [validation] = readLines(runDir, "metrics.jsonl").filter(
+    const validation = readLines(runDir, "metrics.jsonl").find(
       ({ phase }) => phase === "validation",
     );
     expect(validation).toMatchObject({ "val/a/episodes": 4 });
   });
 
   it.each([
-    [{ "dataset.train": "t.jsonl" }, "dataset.train=t.jsonl cannot be set with dataset.sources"],
+    [
+      { "dataset.train": "t.jsonl" },
+      "dataset.train=t.jsonl cannot be combined with dataset.sources",
+    ],
     [
       { "dataset.val_fraction": 0.1 },
-      "dataset.val_fraction=0.1 cannot be set with dataset.sources",
+      "dataset.val_fraction=0.1 cannot be combined with dataset.sources",
     ],
-    [{ env: "harbor:tasks" }, "env=harbor:tasks cannot be set with dataset.sources"],
+    [{ env: "harbor:tasks" }, "env=harbor:tasks cannot be combined with dataset.sources"],
     [{ "dataset.sources": { a: {} } }, "dataset.sources must be a map of names to maps of train"],
     [{ "dataset.sources": { "a/b": { train: "t.jsonl" } } }, "dataset.sources must be a map"],
     [

@@ -12,6 +12,7 @@ export function combinationProblems(config: TrainConfig): string[] {
     ...stepwiseProblems(config),
     ...signalProblems(config),
     ...sourceProblems(config),
+    ...selfTeacherProblems(config),
     ...loopProblems(config),
     ...sizeProblems(config),
   ];
@@ -47,6 +48,15 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
   ];
 }
 
+/** Without a hint, the teacher is the policy itself. */
+function selfTeacherProblems({ distillation }: TrainConfig): string[] {
+  const { teacher, hint, selfWeights } = distillation;
+  if (teacher !== "self" || hint !== null || selfWeights !== "current") return [];
+  return [
+    "distillation.teacher=self without distillation.hint has nothing to teach: both are the same model with the same prompt. Name a field of the task, or a function.",
+  ];
+}
+
 /** Where the tasks of a run are said to be twice. */
 function sourceProblems({ dataset, env }: TrainConfig): string[] {
   const given = {
@@ -60,7 +70,7 @@ function sourceProblems({ dataset, env }: TrainConfig): string[] {
     value === null
       ? []
       : [
-          `${option}=${value} cannot be set with dataset.sources, each of which names its own. Remove it, or add a source.`,
+          `${option}=${value} cannot be combined with dataset.sources, each of which names its own data and environment.`,
         ],
   );
 }

@@ -39,7 +39,7 @@ const estimators = {
   grpo_passk: norm,
   gdpo: {
     weights: weightMap({ what: "signals", example: "correct=1" }).describe(
-      "Weights of the signals that an evaluator returns beside the reward, each normalized apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with the weight 1, or the reward where there are none.",
+      "Weights of the signals that an evaluator returns next to the reward, each normalized apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with the weight 1, or the reward where there are none.",
     ),
   },
   [customFunction]: norm,

@@ -129,7 +129,10 @@ export class PolicyTrainer {
     quantity: "logprobs" | "entropies",
   ): Promise<Float32Array[]> {
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    const sampled = rows.map(({ observationWeights: _, ...row }) => row);
+    const sampled = rows.map((row) => {
+      const { observationWeights: _, ...rest } = row;
+      return rest;
+    });
     for (const batch of this.#batches(sampled, defaultLoss)) {
       const pass = this.#pass(batch, weights);
       const found = await pass.forward({ entropies: quantity === "entropies" });

@@ -4,6 +4,7 @@ import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { deriveSeed } from "../../util/random.ts";
 import type { RolloutContext } from "../run-context.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
+import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { UpdateGuard } from "../steppers/stepper.ts";
 import { applyUpdates, miniBatches, type Updates } from "./apply-updates.ts";
 import { correctRows } from "./correct-rows.ts";
@@ -11,6 +12,7 @@ import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { limitsOf } from "./guards.ts";
 import { observeRows } from "./observe-rows.ts";
+import { teachItself } from "./self-teacher.ts";
 import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
 import {
   KnownLogprobs,
@@ -54,6 +56,25 @@ export function createLearner(run: RolloutContext): Learner {
   const logprobs: Score = async (rows, which) =>
     (await backend.forward?.(rows, which, signal)) ??
     rows.map(({ samplingLogprobs }) => samplingLogprobs);
+  // Rows with hints are no rows of the update, which need not be remembered.
+  const logprobsOf: Score = async (rows, which) => await run.backend.forward!(rows, which, signal);
+
+  const distilledRows = async (
+    rows: readonly TrainingRow[],
+    groups: readonly TrajectoryGroup[],
+  ): Promise<StepRows> => {
+    const { coef, discount, clip, useReward, divergence } = config.distillation;
+    const shape = { coef, discount, clip, useReward, divergence };
+    if (config.distillation.teacher !== "self")
+      return teacher === undefined
+        ? { rows, metrics: {} }
+        : await distillRows(rows, teacher, shape, signal);
+    const { renderer, hint } = run;
+    const taught = await teachItself(config, rows, groups, { renderer, hint, score: logprobsOf });
+    const self = { name: "self", logprobs: async () => taught.logprobs };
+    const distilled = await distillRows(rows, self, shape, signal);
+    return { ...distilled, metrics: { ...distilled.metrics, ...taught.metrics } };
+  };
 
   return {
     async score(step, rollouts) {
@@ -76,11 +97,7 @@ export function createLearner(run: RolloutContext): Learner {
         (rows) => logprobs(rows, "current"),
         config.algorithm.rolloutCorrection,
       );
-      const { coef, discount, clip, useReward } = config.distillation;
-      const distilled =
-        teacher === undefined
-          ? { rows: corrected.rows, metrics: {} }
-          : await distillRows(corrected.rows, teacher, { coef, discount, clip, useReward }, signal);
+      const distilled = await distilledRows(corrected.rows, groups.groups);
       const { uniform } = built;
       const observed = observeRows(config, run.renderer, distilled.rows, {
         ...{ groups: groups.groups, uniform, options },

@@ -266,6 +266,16 @@ const questions: readonly Question[] = [
     ask: observes,
   },
   {
+    option: "distillation.teacher",
+    set: { "distillation.teacher": "self", "distillation.hint": "answer" },
+    ask: knows("current"),
+  },
+  {
+    option: "distillation.self_weights",
+    set: { "distillation.teacher": "self", "distillation.self_weights": "initial" },
+    ask: knows("reference"),
+  },
+  {
     option: "algorithm.use_kl_in_reward",
     set: { "algorithm.use_kl_in_reward": true },
     ask: knows("reference"),

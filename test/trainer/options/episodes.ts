@@ -4,6 +4,7 @@ import type { TrainingBackend } from "../../../src/core/backend.ts";
 import type { Renderer } from "../../../src/core/policy.ts";
 import type { Episode, Step, Trajectory } from "../../../src/core/trajectory.ts";
 import type { RolloutContext } from "../../../src/trainer/run-context.ts";
+import type { Hint } from "../../../src/trainer/update/self-teacher.ts";
 import { createLearner, type StepRows } from "../../../src/trainer/update/learn.ts";
 import { defined } from "../../../src/util/defined.ts";
 import { makeStep } from "../../make-step.ts";
@@ -82,10 +83,11 @@ export async function rowsOf(
   backend: TrainingBackend,
   episodes: readonly Episode[],
   renderer?: Renderer,
+  hint?: Hint,
 ): Promise<StepRows> {
   const { signal } = new AbortController();
   const ignore = (): void => {};
-  const parts = { estimators: new Map(), renderer, emit: ignore, warnOnce: ignore };
+  const parts = { estimators: new Map(), renderer, hint, emit: ignore, warnOnce: ignore };
   const run = { config, backend, signal, ...parts };
   const learn = createLearner(run as unknown as RolloutContext);
   const tasks = [...new Set(episodes.map(({ task }) => task.id))];
