@@ -1582,7 +1582,7 @@ export interface Sections {
      * What is appended to the last user message of the teacher's prompt; {hint} stands for the
      * hint.
      * Allowed: a text that contains {hint}.
-     * @default "\n\nA correct answer is: {hint}\nWork it out on your own."
+     * @default "\n\nThe answer is {hint}"
      */
     readonly hintTemplate?: string;
     /**
