@@ -111,6 +111,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
   checkCapabilities(config, backend);
   await run.restore();
   await teacher?.start(target.renderer ?? null, signal);
+  const { contextLength } = target.kind === "sampler" ? target.sampler : target;
   await using exchanges = new ExchangeLog({
     run: directory.path,
     kilobytes: config.record.httpBodyKb,
@@ -138,7 +139,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
     valTasks: given.valTasks,
     estimators: given.estimators,
     losses: given.losses,
-    ...defined({ groupEvaluator, teacher, hint, renderer: target.renderer }),
+    ...defined({ groupEvaluator, teacher, hint, renderer: target.renderer, contextLength }),
   };
   await using stepper = stepperOf(context, run);
   return await run.loop(stepper, (step) => (exchanges.checkpoint = step));

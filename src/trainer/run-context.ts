@@ -42,6 +42,8 @@ export interface RolloutContext extends RunContext {
   readonly groupEvaluator?: GroupEvaluator;
   /** Of the policy, where its backend has one. */
   readonly renderer?: Renderer;
+  /** Longest sequence of the policy, in tokens, where it is known. */
+  readonly contextLength?: number;
   /** What the policy as its own teacher reads, where `distillation.hint` names something. */
   readonly hint?: Hint;
   /** Grades sampled tokens, where `distillation.teacher` names one. */

@@ -69,8 +69,9 @@ export function createLearner(run: RolloutContext): Learner {
       return teacher === undefined
         ? { rows, metrics: {} }
         : await distillRows(rows, teacher, shape, signal);
-    const { renderer, hint } = run;
-    const taught = await teachItself(config, rows, groups, { renderer, hint, score: logprobsOf });
+    const { renderer, contextLength, hint } = run;
+    const options = { renderer, contextLength, hint, score: logprobsOf };
+    const taught = await teachItself(config, rows, groups, options);
     const self = { name: "self", logprobs: async () => taught.logprobs };
     const distilled = await distillRows(rows, self, shape, signal);
     return { ...distilled, metrics: { ...distilled.metrics, ...taught.metrics } };

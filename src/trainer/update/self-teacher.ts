@@ -13,6 +13,8 @@ export type Hint = (task: Task, episode: Episode) => unknown;
 
 export interface SelfTeacherOptions {
   readonly renderer: Renderer | undefined;
+  /** A row that a hint makes longer than this is read without it, and teaches nothing. @default Infinity */
+  readonly contextLength: number | undefined;
   /** @default no hint, for which the weights are others */
   readonly hint: Hint | undefined;
   readonly score: Score;
@@ -44,7 +46,7 @@ export async function teachItself(
   { distillation }: TrainConfig,
   rows: readonly TrainingRow[],
   groups: readonly TrajectoryGroup[],
-  { renderer, hint, score }: SelfTeacherOptions,
+  { renderer, contextLength = Infinity, hint, score }: SelfTeacherOptions,
 ): Promise<SelfTaught> {
   if (renderer === undefined) {
     throw new ConfigError({
@@ -73,7 +75,7 @@ export async function teachItself(
     const filled = text === null ? null : hintTemplate.replaceAll("{hint}", () => text);
     const found =
       filled === null || trace === undefined ? null : hintedRow(row, trace, renderer, filled);
-    if (found !== null) return found;
+    if (found !== null && found.row.tokens.length <= contextLength) return found;
     unhinted++;
     return hint === undefined ? { row, shift: 0 } : null;
   });
