@@ -1,63 +1,30 @@
 /** Follows docs/tutorial.md: writes its files and runs its commands, in order, in an empty folder. */
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, afterAll, expect, it } from "vitest";
-import { codeBlocks, readPage, root, type CodeBlock } from "../docs/pages.ts";
+import { codeBlocks, readPage, type CodeBlock } from "../docs/pages.ts";
 import { freePort } from "../free-port.ts";
-import { temporaryFolder } from "./cli-process.ts";
+import { pageProject, type PageProject } from "./page-project.ts";
 
 const blocks = codeBlocks(readPage("docs/tutorial.md"));
 const isShell = ({ info }: CodeBlock): boolean => info[0] === "sh";
 const nameOf = ({ info }: CodeBlock): string | undefined => info[1];
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let project: PageProject;
 let server: ChildProcess | undefined;
 /** Free on this machine; the page says 9090. */
 let port: number;
 /** What the commands of a block printed, by the name of the block. */
 const printed = new Map<string, string>();
 
-/** Links what the page installs: the built package itself, and other packages from this repository. */
-async function install(commands: string): Promise<void> {
-  const modules = join(folder.path, "node_modules");
-  await mkdir(join(modules, ".bin"), { recursive: true });
-  const named = commands.split(/\s+/u).filter((word) => !/^(?:npm|install|--.*|)$/u.test(word));
-  for (const name of named) {
-    const from = name === "agent-trainer" ? root : join(root, "node_modules", name);
-    await mkdir(dirname(join(modules, name)), { recursive: true });
-    await symlink(from, join(modules, name));
-  }
-  const programs = { "agent-trainer": "agent-trainer/dist/cli/main.js", tsx: "tsx/dist/cli.mjs" };
-  for (const [name, main] of Object.entries(programs)) {
-    const shim = join(modules, ".bin", name);
-    await writeFile(shim, `#!/bin/sh\nexec node "${join(modules, main)}" "$@"\n`);
-    await chmod(shim, 0o755);
-  }
-}
-
-/** `detached` makes a process group, so that the end of `npx` is the end of what it started. */
-const start = (command: string): ChildProcess =>
-  spawn("sh", ["-ec", command], {
-    cwd: folder.path,
-    detached: true,
-    env: { ...process.env, NO_COLOR: "1", npm_config_offline: "true" },
-  });
-
-async function shell(command: string): Promise<string> {
-  const child = start(command);
-  let output = "";
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  expect(code, `${command}\n${output}`).toBe(0);
-  return output;
-}
+/** What the page installs. */
+const install = (commands: string): Promise<void> =>
+  project.install(commands.split(/\s+/u).filter((word) => !/^(?:npm|install|--.*|)$/u.test(word)));
 
 async function serve(command: string): Promise<void> {
-  server = start(command);
+  server = project.start(command);
   for (let attempt = 0; attempt < 600; attempt++) {
     const isUp = await fetch(`http://127.0.0.1:${port}/health`).then(
       ({ ok }) => ok,
@@ -75,15 +42,15 @@ const steps = /^step \d+\/\d+ reward ([\d.]+)/gmu;
 const validations = /^validation after step \d+: reward ([\d.]+)/gmu;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  project = await pageProject();
   port = await freePort();
   for (const block of blocks) {
     const name = nameOf(block);
     const code = block.code.replaceAll("9090", String(port));
     if (isShell(block) && name === "install") await install(code);
     else if (isShell(block) && name === "serve") await serve(code);
-    else if (isShell(block)) printed.set(name ?? `line ${block.line}`, await shell(code));
-    else if (block.info[0] !== "text") await writeFile(join(folder.path, name!), code);
+    else if (isShell(block)) printed.set(name ?? `line ${block.line}`, await project.shell(code));
+    else if (block.info[0] !== "text") await writeFile(join(project.path, name!), code);
   }
 }, 600_000);
 afterAll(async () => {
@@ -92,7 +59,7 @@ afterAll(async () => {
     process.kill(-server.pid, "SIGINT");
     await ended;
   }
-  await folder[Symbol.asyncDispose]();
+  await project[Symbol.asyncDispose]();
 });
 
 it("names every file and runs every command that it shows", () => {
