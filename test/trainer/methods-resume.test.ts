@@ -39,6 +39,7 @@ const options: CoinTrainerOptions = {
   trainDataset: tasks,
   evaluator: ((_: Task, { output, rolloutIndex }: { output: string; rolloutIndex: number }) => ({
     reward: 0,
+    isCorrect: null,
     signals: [
       { name: "length", value: output.length },
       { name: "order", value: rolloutIndex },

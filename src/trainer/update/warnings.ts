@@ -112,7 +112,7 @@ function warnOfSignals(
     if (name === undefined || `signals/${role}/${name}/mean` in metrics) continue;
     warnOnce(
       `signal ${name} of ${role}`,
-      `algorithm.estimator.weights names the signal ${name}, but no rollout of the role ${role} has it: an evaluator returns signals as { reward, signals: [{ name, value }] }.`,
+      `algorithm.estimator.weights names the signal ${name}, but no rollout of the role ${role} has it: an evaluator returns signals as { reward, isCorrect, signals: [{ name, value }] }.`,
     );
   }
 }
