@@ -4,7 +4,11 @@ import { MixedTasks } from "../datasets/tasks/mixed-tasks.ts";
 import { createMixturePlan, SourceOrder } from "./mixture-plan.ts";
 
 const tasksOf = (name: string, count: number): Task[] =>
-  Array.from({ length: count }, (_, i) => ({ id: `${i}`, instruction: `${name} ${i}`, metadata: {} }));
+  Array.from({ length: count }, (_, i) => ({
+    id: `${i}`,
+    instruction: `${name} ${i}`,
+    metadata: {},
+  }));
 
 const mixed = (sources: Readonly<Record<string, readonly [weight: number, tasks: number]>>) =>
   new MixedTasks(
@@ -19,24 +23,29 @@ const countOf = (batch: readonly Task[], name: string): number =>
   batch.filter(({ metadata }) => metadata["data_source"] === name).length;
 
 describe("SourceOrder", () => {
-  it.each([[[1, 1]], [[3, 1]], [[1, 2, 4]], [[0.1, 0.2, 0.7]], [[5, 5, 1, 1, 1]], [[1, 99]], [[7]]])(
-    "keeps every source within less than one task of its share: %j",
-    (weights) => {
-      const sum = weights.reduce((a, b) => a + b, 0);
-      const bound = weights.length === 1 ? 0 : 1 - 1 / (2 * weights.length - 2);
-      const order = new SourceOrder(weights);
-      const counts = weights.map(() => 0);
-      for (let place = 0; place < 2_000; place++) {
-        const { source, before } = order.at(place);
-        expect(before).toBe(counts[source]);
-        counts[source]!++;
-        for (const [i, weight] of weights.entries()) {
-          const gap = Math.abs(counts[i]! - ((place + 1) * weight) / sum);
-          expect(gap).toBeLessThanOrEqual(bound + 1e-6);
-        }
+  it.each([
+    [[1, 1]],
+    [[3, 1]],
+    [[1, 2, 4]],
+    [[0.1, 0.2, 0.7]],
+    [[5, 5, 1, 1, 1]],
+    [[1, 99]],
+    [[7]],
+  ])("keeps every source within less than one task of its share: %j", (weights) => {
+    const sum = weights.reduce((a, b) => a + b, 0);
+    const bound = weights.length === 1 ? 0 : 1 - 1 / (2 * weights.length - 2);
+    const order = new SourceOrder(weights);
+    const counts = weights.map(() => 0);
+    for (let place = 0; place < 2_000; place++) {
+      const { source, before } = order.at(place);
+      expect(before).toBe(counts[source]);
+      counts[source]!++;
+      for (const [i, weight] of weights.entries()) {
+        const gap = Math.abs(counts[i]! - ((place + 1) * weight) / sum);
+        expect(gap).toBeLessThanOrEqual(bound + 1e-6);
       }
-    },
-  );
+    }
+  });
 });
 
 describe("createMixturePlan", () => {

@@ -153,10 +153,12 @@ export function planBatches(
   orders: readonly TaskOrder[],
 ): BatchPlan<Task> {
   const { earlier = [], ...order } = plannedOrders(orders);
-  if (!(tasks instanceof MixedTasks)) return createBatchPlan(tasks, { batchSize, ...order, earlier });
+  if (!(tasks instanceof MixedTasks))
+    return createBatchPlan(tasks, { batchSize, ...order, earlier });
   if (earlier.length === 0) return createMixturePlan(tasks, { batchSize, ...order });
   throw new ConfigError({
-    message: "data.seed and data.curriculum cannot change when a run on dataset.sources is resumed.",
+    message:
+      "data.seed and data.curriculum cannot change when a run on dataset.sources is resumed.",
     hint: "Use the same values, or start a new run.",
   });
 }

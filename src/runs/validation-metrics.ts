@@ -2,7 +2,13 @@
 import { isFailed, isScored } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { groupBy } from "../util/group-by.ts";
-import { dataSource, haveCorrectness, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
+import {
+  dataSource,
+  haveCorrectness,
+  meanOf,
+  ownMetrics,
+  setIfDefined,
+} from "./episode-metrics.ts";
 
 type Metrics = Record<string, number>;
 
