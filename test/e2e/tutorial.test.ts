@@ -1,72 +1,34 @@
 /** Follows docs/tutorial.md: writes its files and runs its commands, in order, in an empty folder. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, afterAll, expect, it } from "vitest";
-import { codeBlocks, readPage, root, type CodeBlock } from "../docs/pages.ts";
+import { codeBlocks, readPage } from "../docs/pages.ts";
+import {
+  isShell,
+  linkNamed,
+  nameOf,
+  notPrinted,
+  runCommandLine,
+  startServer,
+  writePrograms,
+} from "../follow-page.ts";
 import { freePort } from "../free-port.ts";
 import { temporaryFolder } from "./cli-process.ts";
 
 const blocks = codeBlocks(readPage("docs/tutorial.md"));
-const isShell = ({ info }: CodeBlock): boolean => info[0] === "sh";
-const nameOf = ({ info }: CodeBlock): string | undefined => info[1];
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let server: ChildProcess | undefined;
-/** Free on this machine; the page says 9090. */
-let port: number;
+let server: AsyncDisposable | undefined;
 /** What the commands of a block printed, by the name of the block. */
 const printed = new Map<string, string>();
 
-/** Links what the page installs: the built package itself, and other packages from this repository. */
+/** Links what the page installs. */
 async function install(commands: string): Promise<void> {
   const modules = join(folder.path, "node_modules");
-  await mkdir(join(modules, ".bin"), { recursive: true });
   const named = commands.split(/\s+/u).filter((word) => !/^(?:npm|install|--.*|)$/u.test(word));
-  for (const name of named) {
-    const from = name === "agent-trainer" ? root : join(root, "node_modules", name);
-    await mkdir(dirname(join(modules, name)), { recursive: true });
-    await symlink(from, join(modules, name));
-  }
+  await linkNamed(modules, named);
   const programs = { "agent-trainer": "agent-trainer/dist/cli/main.js", tsx: "tsx/dist/cli.mjs" };
-  for (const [name, main] of Object.entries(programs)) {
-    const shim = join(modules, ".bin", name);
-    await writeFile(shim, `#!/bin/sh\nexec node "${join(modules, main)}" "$@"\n`);
-    await chmod(shim, 0o755);
-  }
-}
-
-/** `detached` makes a process group, so that the end of `npx` is the end of what it started. */
-const start = (command: string): ChildProcess =>
-  spawn("sh", ["-ec", command], {
-    cwd: folder.path,
-    detached: true,
-    env: { ...process.env, NO_COLOR: "1", npm_config_offline: "true" },
-  });
-
-async function shell(command: string): Promise<string> {
-  const child = start(command);
-  let output = "";
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  }
-  const [code] = (await once(child, "close")) as [number | null];
-  expect(code, `${command}\n${output}`).toBe(0);
-  return output;
-}
-
-async function serve(command: string): Promise<void> {
-  server = start(command);
-  for (let attempt = 0; attempt < 600; attempt++) {
-    const isUp = await fetch(`http://127.0.0.1:${port}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isUp) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("The server did not start.");
+  await writePrograms(modules, programs);
 }
 
 const rewards = (text: string, line: RegExp): number[] =>
@@ -76,22 +38,21 @@ const validations = /^validation after step \d+: reward ([\d.]+)/gmu;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  port = await freePort();
+  // The page says 9090.
+  const port = await freePort();
   for (const block of blocks) {
     const name = nameOf(block);
     const code = block.code.replaceAll("9090", String(port));
     if (isShell(block) && name === "install") await install(code);
-    else if (isShell(block) && name === "serve") await serve(code);
-    else if (isShell(block)) printed.set(name ?? `line ${block.line}`, await shell(code));
+    else if (isShell(block) && name === "serve")
+      server = await startServer(code, folder.path, port);
+    else if (isShell(block))
+      printed.set(name ?? `line ${block.line}`, await runCommandLine(code, folder.path));
     else if (block.info[0] !== "text") await writeFile(join(folder.path, name!), code);
   }
 }, 600_000);
 afterAll(async () => {
-  if (server?.pid !== undefined && server.exitCode === null) {
-    const ended = once(server, "close");
-    process.kill(-server.pid, "SIGINT");
-    await ended;
-  }
+  await server?.[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
@@ -138,21 +99,6 @@ it("does the same from code", () => {
   expect(printed.get("code")).toContain("completed 2");
 });
 
-/** Numbers differ between machines, and a duration may have minutes; the words are the same. */
-const shape = (line: string): string =>
-  line
-    .replace(/\/\S*\/runs/u, "runs")
-    .replace(/ {2}unused \d+/u, "")
-    .replace(/ in (?:\d+m )?\d+s$/u, "")
-    .replaceAll(/-?\d[\d.]*/gu, "0");
-
 it.each(["train", "resume", "ask"])("shows what %s prints", (name) => {
-  const at = blocks.findIndex((block) => isShell(block) && nameOf(block) === name);
-  const shown = blocks.slice(at).find(({ info }) => info[0] === "text")!;
-  const lines = new Set(printed.get(name)!.split("\n").map(shape));
-  const missing = shown.code
-    .trim()
-    .split("\n")
-    .filter((line) => line !== "..." && !lines.has(shape(line)));
-  expect(missing).toEqual([]);
+  expect(notPrinted(blocks, name, printed.get(name)!)).toEqual([]);
 });
