@@ -27,7 +27,7 @@ async function startOf(model: string): Promise<string> {
   if (located.kind === "checkpoint") return located.config.model.name;
   throw new ConfigError({
     message: `${model} is no run, so it is not known what it was before training.`,
-    hint: `Name that model: agent-trainer chat ${model} --before MODEL`,
+    hint: `Name that model: agent-trainer chat ${model} --before MODEL. agent-trainer runs list shows the runs of a folder.`,
     fields: { option: "--before", model },
   });
 }

@@ -1,5 +1,5 @@
 /** Asks which model a project trains, with a table of what each takes. */
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { knownModels, measured } from "../../launch/init/known-models.ts";
 import type { CliIo } from "./io.ts";
 import { colorsFor } from "./terminal.ts";
@@ -42,17 +42,17 @@ export async function chooseModel(
 ): Promise<string | null> {
   const { bold, dim } = colorsFor(stderr);
   stderr.write(modelTable(bold, dim));
-  const lines = createInterface({ input, output });
-  const closed = new Promise<null>((resolve) => lines.once("close", () => resolve(null)));
+  const prompt = `Number, OWNER/NAME, folder or .gguf file (1 to ${knownModels.length}) [1]: `;
+  const lines = createInterface({ input, output, prompt });
   try {
-    for (;;) {
-      const question = `Number, OWNER/NAME, folder or .gguf file (1 to ${knownModels.length}) [1]: `;
-      const answer = await Promise.race([lines.question(question).catch(() => null), closed]);
-      if (answer === null) return null;
+    lines.prompt();
+    for await (const answer of lines) {
       const choice = readChoice(answer);
       if (choice !== null) return choice;
       stderr.write(`There is no number ${answer.trim()} in the table.\n`);
+      lines.prompt();
     }
+    return null;
   } finally {
     lines.close();
   }
