@@ -135,7 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics: GatewayMetrics = new GatewayMetrics({
     sessions: () => sessions.size,
     callsInFlight: () => sessions.callsInFlight,
-    callsWaiting: () => gate.held,
+    callsWaiting: () => gate.waiting,
     storeStats: () => store.stats?.() ?? { commits: 0, commitSeconds: 0 },
   });
   const exchanges =

@@ -9,7 +9,6 @@ import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
-import { createMemoryTraceStore } from "../gateway/index.ts";
 import type { Rollouts } from "../rollouts/service/agent-spec.ts";
 import { createRolloutService } from "../rollouts/service/gateway-service.ts";
 import { nothingBuffered } from "../rollouts/task-rollouts.ts";
@@ -22,7 +21,7 @@ import { checkTasks, orderOf, ordersAfter, plannedOrders } from "../runs/task-or
 import { rewardGoal } from "../runs/validation-goal.ts";
 import { defined } from "../util/defined.ts";
 import { estimateRun, formatEstimate } from "./budget/estimate.ts";
-import { meteredStore, meteredTarget } from "./budget/metered.ts";
+import { meteredService } from "./budget/metered.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { checkGroupEvaluator, checkValidation } from "./check-scoring.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
@@ -116,8 +115,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
     warn: run.warn,
   });
   await using service = await createRolloutService({
-    target: meteredTarget(target, budget),
-    ...(target.kind === "http" ? { store: meteredStore(createMemoryTraceStore(), budget) } : {}),
+    ...meteredService(target, budget),
     rollouts: given.rollouts,
     config,
     weightVersion: state.weightVersion,

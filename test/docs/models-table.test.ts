@@ -11,6 +11,8 @@ const saved = (file: string, metric: string): number => {
 };
 const step = "16 prompts of 64 tokens x 8 rollouts of 64";
 const minutes = 60 / saved("grpo-step.json", `${step}: a step`);
+const timeText = (all: number): string =>
+  all < 1 ? `${Math.round(60 * all)} s` : `${all.toFixed(1)} min`;
 const rows = readPage("docs/models.md")
   .split("## What can be named")[0]!
   .split("\n")
@@ -26,7 +28,7 @@ it("has what was measured", () => {
   );
   const update = saved("engine-train.json", "shop-tiny, all weights, a demo step: peak memory");
   expect(tiny![4]).toBe(`${(update / 1024).toFixed(1)} GiB in an update`);
-  expect(small![3]).toBe(`${minutes.toFixed(1)} min`);
+  expect(small![3]).toBe(timeText(minutes));
   expect(small![4]).toBe(
     `${(saved("grpo-step.json", `${step}: peak memory`) / 1024).toFixed(1)} GiB`,
   );
@@ -37,7 +39,7 @@ it("has what was computed by its formula, and says so", () => {
   expect(computed.length).toBeGreaterThan(3);
   for (const [, name, billions, time, memory, how] of computed) {
     expect(how, name).toBe("computed");
-    expect(time, name).toBe(`${((minutes * Number(billions)) / 0.135).toFixed(1)} min`);
+    expect(time, name).toBe(timeText((minutes * Number(billions)) / 0.135));
     expect(memory, name).toBe(`${((4e9 * Number(billions)) / 2 ** 30 + 1.5).toFixed(1)} GiB`);
   }
 });

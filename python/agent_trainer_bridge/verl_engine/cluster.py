@@ -170,6 +170,8 @@ class Cluster:
         _, alive = psutil.wait_procs(started, timeout=_END_SECONDS)
         for process in alive:
             process.kill()
+        # Even a killed process takes a moment to give back its memory.
+        psutil.wait_procs(alive, timeout=_END_SECONDS)
         if self._guard is not None:
             self._guard.dismiss()
 

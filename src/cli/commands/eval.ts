@@ -134,8 +134,8 @@ export const command: CliCommand = defineCommand({
       { ...result.summary, folder },
       `${formatEvaluation(result.summary)}results: ${folder}\n`,
     );
-    if (result.status !== "interrupted") return exitCodes.done;
+    if (result.status === "completed") return exitCodes.done;
     sayHow();
-    return exitCodes.interrupted;
+    return result.status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
   },
 });

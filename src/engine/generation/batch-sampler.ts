@@ -16,22 +16,11 @@ import {
   recordToken,
   type QueuedRequest,
 } from "./sequence.ts";
-import { keyBlock } from "../tensor/operations/attention.ts";
 import { checkPromptIds } from "../token-ids.ts";
-import { BlockCache, blockKey, type Block } from "./block-cache.ts";
-import {
-  GenerationStep,
-  type StepPart,
-  type StepResult,
-  type StepSample,
-} from "./generation-step.ts";
-import {
-  forkPrompt,
-  growBlocks,
-  remaining,
-  tokensOf,
-  type RunningSequence,
-} from "./running-sequence.ts";
+import { BlockCache } from "./block-cache.ts";
+import { GenerationStep, type StepResult, type StepSample } from "./generation-step.ts";
+import { tokensOf, type RunningSequence } from "./running-sequence.ts";
+import { Scheduler } from "./scheduler.ts";
 
 export interface BatchSamplerOptions {
   /** Sequences sampled at once; others wait in a queue. @default 128 */
@@ -46,31 +35,21 @@ export interface BatchSamplerOptions {
 
 const memoryFraction = 1 / 4;
 
-/** How long a step may take at most because of prompts, by the speed of the steps before. */
-const promptMs = 300;
-const [fewestPromptTokens, maxPromptTokens] = [64, 2048] as const;
-
 export class BatchSampler implements Sampler {
   readonly contextLength: number;
   readonly #vocabSize: number;
   readonly #rules: LogitRuleCompiler;
   readonly #step: GenerationStep;
   readonly #cache: BlockCache;
-  readonly #maxSequences: number;
+  readonly #scheduler: Scheduler;
   readonly #queue: QueuedRequest[] = [];
   readonly #betweenSteps: (() => Promise<void>)[] = [];
-  /** Oldest first. */
-  #running: RunningSequence[] = [];
-  /** Preempted ones, oldest first: they go on before new ones begin. */
-  #waiting: RunningSequence[] = [];
   #begun = 0;
   #working = false;
   #isClosed = false;
   #turns: Promise<void> = Promise.resolve();
   #weightVersion = 0;
-  #tokensPerMs = 1;
-  /** Tokens sampled, milliseconds of computing, and sequences that were preempted, since the start. */
-  readonly totals = { tokens: 0, busyMs: 0, preempted: 0 };
+  readonly #totals = { tokens: 0, busyMs: 0 };
 
   /** `weights` are sampled from: change them only inside `swapWeights`. */
   constructor(weights: DecoderWeights, options: BatchSamplerOptions = {}) {
@@ -84,7 +63,12 @@ export class BatchSampler implements Sampler {
       config,
       options.cacheBytes ?? memoryFraction * memoryLimit(),
     );
-    this.#maxSequences = options.maxSequences ?? 128;
+    this.#scheduler = new Scheduler(this.#cache, options.maxSequences ?? 128);
+  }
+
+  /** Tokens sampled, milliseconds of computing, and sequences that were preempted, since the start. */
+  get totals(): { readonly tokens: number; readonly busyMs: number; readonly preempted: number } {
+    return { ...this.#totals, preempted: this.#scheduler.preempted };
   }
 
   /** Bytes of keys and values that are allocated. */
@@ -127,12 +111,7 @@ export class BatchSampler implements Sampler {
           reject(error);
           return;
         }
-        this.#cache.clear();
-        for (const sequence of this.#running) {
-          sequence.isShareable = false;
-          // A prompt that is not through begins anew; what was sampled continues with the keys that it has.
-          if (sequence.tokens.length === 0) this.#empty(sequence);
-        }
+        this.#scheduler.forgetShared();
         this.#weightVersion = version;
         resolve();
       });
@@ -141,8 +120,8 @@ export class BatchSampler implements Sampler {
   }
 
   get #isIdle(): boolean {
-    const { length } = this.#queue;
-    return length + this.#betweenSteps.length + this.#running.length + this.#waiting.length === 0;
+    const { open } = this.#scheduler;
+    return this.#queue.length + this.#betweenSteps.length + open.length === 0;
   }
 
   #work(): void {
@@ -161,7 +140,7 @@ export class BatchSampler implements Sampler {
       } catch (error) {
         this.#failAll(error);
       }
-      this.totals.busyMs += performance.now() - start;
+      this.#totals.busyMs += performance.now() - start;
     }
     this.#working = false;
   }
@@ -169,14 +148,15 @@ export class BatchSampler implements Sampler {
   async #turn(): Promise<void> {
     for (const change of this.#betweenSteps.splice(0)) await change();
     this.#dropAborted();
-    this.#admit();
-    const { parts, sequences } = this.#planParts();
+    this.#scheduler.admit(this.#queue, (queued) => this.#next(queued));
+    const plan = this.#scheduler.plan();
+    const { parts, sequences } = plan;
     if (parts.length === 0) return;
     const through = sequences.flatMap((sequence, part) =>
       parts[part]!.end === tokensOf(sequence).length ? [{ sequence, part }] : [],
     );
     const chosen = through.flatMap(({ sequence, part }) =>
-      [sequence, ...this.#followersOf(sequence)].map((own) => ({
+      [sequence, ...this.#scheduler.followersOf(sequence)].map((own) => ({
         sequence: own,
         leader: sequence,
         part,
@@ -192,129 +172,11 @@ export class BatchSampler implements Sampler {
       parts,
       sampled.map(({ sample }) => sample),
     );
-    this.#measure(parts, performance.now() - start);
-    for (const [i, sequence] of sequences.entries())
-      if (this.#running.includes(sequence)) this.#keep(sequence, parts[i]!.end);
+    this.#scheduler.measure(parts, performance.now() - start);
+    this.#scheduler.keep(plan);
     for (const { sequence, leader } of chosen)
-      if (sequence !== leader) this.#fork(leader, sequence);
+      if (sequence !== leader) this.#scheduler.fork(leader, sequence);
     for (const [i, { sequence }] of sampled.entries()) this.#record(sequence, results[i]!);
-  }
-
-  #measure(parts: readonly StepPart[], ms: number): void {
-    const tokens = parts.reduce((sum, { start, end }) => sum + end - start, 0);
-    // Steps of few tokens say nothing about prompts.
-    if (tokens >= fewestPromptTokens) this.#tokensPerMs = tokens / Math.max(ms, 0.01);
-  }
-
-  /** Every sequence that is through its prompt gets one token; prompts share what time is left. */
-  #planParts(): {
-    readonly parts: readonly StepPart[];
-    readonly sequences: readonly RunningSequence[];
-  } {
-    const parts: StepPart[] = [];
-    const sequences: RunningSequence[] = [];
-    const wanted = Math.round(promptMs * this.#tokensPerMs);
-    let left = Math.min(Math.max(wanted, fewestPromptTokens), maxPromptTokens);
-    const computed = new Map<Block | null, Set<string>>();
-    const decoding = this.#running.filter((sequence) => remaining(sequence) === 1);
-    const prompts = this.#running.filter(
-      (sequence) => remaining(sequence) > 1 && sequence.leader === null,
-    );
-    for (const sequence of [...decoding, ...prompts]) {
-      if (!this.#running.includes(sequence) || sequence.leader !== null) continue;
-      const isPrompt = remaining(sequence) > 1;
-      if (isPrompt && left <= 0) break;
-      if (isPrompt && this.#followsAnother(sequence, computed)) continue;
-      const end = sequence.cached + Math.min(remaining(sequence), isPrompt ? left : 1);
-      if (!this.#makeRoom(sequence, end)) continue;
-      if (isPrompt) left -= end - sequence.cached;
-      // A copy: a sequence that fails before the step gives its blocks back.
-      const blocks = [...sequence.blocks];
-      parts.push({ tokens: tokensOf(sequence), start: sequence.cached, end, blocks });
-      sequences.push(sequence);
-    }
-    const isKept = (sequence: RunningSequence): boolean => this.#running.includes(sequence);
-    // One that was to run may have been preempted by an older one.
-    return {
-      parts: parts.filter((_, i) => isKept(sequences[i]!)),
-      sequences: sequences.filter(isKept),
-    };
-  }
-
-  /** Blocks for `end` positions; the youngest others give theirs up. False where it had to wait itself. */
-  #makeRoom(sequence: RunningSequence, end: number): boolean {
-    while (!growBlocks(this.#cache, sequence, end, this.#running.length === 1)) {
-      const youngest = this.#running.reduce((a, b) => (b.order > a.order ? b : a));
-      this.#preempt(youngest);
-      if (youngest === sequence) return false;
-    }
-    return true;
-  }
-
-  #preempt(sequence: RunningSequence): void {
-    this.#remove(sequence);
-    this.#empty(sequence);
-    this.#waiting = [...this.#waiting, sequence].toSorted((a, b) => a.order - b.order);
-    this.totals.preempted += 1;
-  }
-
-  #empty(sequence: RunningSequence): void {
-    this.#cache.release(sequence.blocks.splice(0));
-    sequence.cached = 0;
-    sequence.isShareable = true;
-  }
-
-  /** It no longer runs; who waited for its prompt computes it alone. */
-  #remove(sequence: RunningSequence): void {
-    this.#running = this.#running.filter((other) => other !== sequence);
-    for (const follower of this.#followersOf(sequence)) follower.leader = null;
-  }
-
-  #followersOf(leader: RunningSequence): readonly RunningSequence[] {
-    return this.#running.filter((sequence) => sequence.leader === leader);
-  }
-
-  /**
-   * Takes blocks that others have computed in the meantime. Whether it waits for the next one, which another prompt
-   * computes in this step.
-   */
-  #followsAnother(sequence: RunningSequence, computed: Map<Block | null, Set<string>>): boolean {
-    if (sequence.cached % keyBlock !== 0) return false;
-    const all = tokensOf(sequence);
-    const { blocks } = sequence;
-    // Its last token is computed in any case.
-    const isBefore = (): boolean => sequence.cached + keyBlock < all.length;
-    while (isBefore() && blocks.length * keyBlock === sequence.cached) {
-      const next = this.#cache.next(blocks.at(-1) ?? null, all, sequence.cached);
-      if (next === null) break;
-      blocks.push(this.#cache.use(next));
-      sequence.cached += keyBlock;
-    }
-    if (!isBefore()) return false;
-    const before = sequence.cached === 0 ? null : blocks[sequence.cached / keyBlock - 1]!;
-    const key = blockKey(all, sequence.cached);
-    const known = computed.get(before) ?? new Set();
-    if (known.has(key)) return true;
-    computed.set(before, known.add(key));
-    return false;
-  }
-
-  /** What was computed is there now; full blocks are for everyone who begins alike. */
-  #keep(sequence: RunningSequence, end: number): void {
-    const first = Math.floor(sequence.cached / keyBlock);
-    sequence.cached = end;
-    if (!sequence.isShareable) return;
-    const all = tokensOf(sequence);
-    for (let i = first; (i + 1) * keyBlock <= end; i++)
-      this.#cache.share(sequence.blocks[i]!, sequence.blocks[i - 1] ?? null, all, i * keyBlock);
-  }
-
-  #fork(leader: RunningSequence, follower: RunningSequence): void {
-    follower.leader = null;
-    if (!this.#running.includes(follower) || !forkPrompt(this.#cache, leader, follower)) {
-      // It has its first token, and computes its prompt again when there is room.
-      if (this.#running.includes(follower)) this.#preempt(follower);
-    }
   }
 
   /** Null where its rules fail, and with them its request. */
@@ -332,55 +194,48 @@ export class BatchSampler implements Sampler {
 
   #record(sequence: RunningSequence, { token, logprob, temperedLogprob }: StepResult): void {
     // Its request may have failed with another of its sequences, or it waits with what it sampled.
-    const isOpen = this.#running.includes(sequence) || this.#waiting.includes(sequence);
-    if (!isOpen) return;
+    if (!this.#scheduler.isOpen(sequence)) return;
     if (!Number.isFinite(logprob)) {
       this.#cache.clear();
       this.#fail(sequence.request, notNumbers(`after ${sequence.tokens.length} sampled tokens`));
       return;
     }
-    this.totals.tokens += 1;
+    this.#totals.tokens += 1;
     try {
       const { params } = sequence.request.request;
       const picked = isTempered(params) ? { token, logprob, temperedLogprob } : { token, logprob };
       const stopReason = recordToken(sequence, picked, this.#weightVersion);
       if (stopReason === null) return;
-      this.#drop(sequence);
+      this.#scheduler.drop(sequence);
       finishSequence(sequence, stopReason);
     } catch (error) {
       this.#fail(sequence.request, error);
     }
   }
 
-  #drop(sequence: RunningSequence): void {
-    this.#remove(sequence);
-    this.#waiting = this.#waiting.filter((other) => other !== sequence);
-    this.#cache.release(sequence.blocks.splice(0));
-  }
-
   /** Ends only this request: the numbers of others never depend on it. */
   #fail(queued: QueuedRequest, error: unknown): void {
     const place = this.#queue.indexOf(queued);
     if (place >= 0) this.#queue.splice(place, 1);
-    for (const sequence of [...this.#running, ...this.#waiting])
-      if (sequence.request === queued) this.#drop(sequence);
+    for (const sequence of this.#scheduler.open)
+      if (sequence.request === queued) this.#scheduler.drop(sequence);
     queued.reject(error);
   }
 
   #failAll(error: unknown): void {
     const failed = new Set(this.#queue.splice(0));
-    for (const sequence of [...this.#running, ...this.#waiting]) {
+    for (const sequence of this.#scheduler.open) {
       failed.add(sequence.request);
-      this.#drop(sequence);
+      this.#scheduler.drop(sequence);
     }
     for (const { reject } of failed) reject(error);
   }
 
   #dropAborted(): void {
     const isAborted = ({ request }: QueuedRequest): boolean => request.signal?.aborted === true;
-    for (const sequence of [...this.#running, ...this.#waiting]) {
+    for (const sequence of this.#scheduler.open) {
       if (!isAborted(sequence.request)) continue;
-      this.#drop(sequence);
+      this.#scheduler.drop(sequence);
       finishSequence(sequence, "aborted");
     }
     // Of a queued request, none or some sequences have started: the others start now, to end at once.
@@ -394,49 +249,6 @@ export class BatchSampler implements Sampler {
     const rules = queued.rules?.start(queued.request.params) ?? null;
     const sequence = newSequence(queued, this.#begun++, this.contextLength, rules);
     return { ...sequence, cached: 0, blocks: [], leader: null, isShareable: true };
-  }
-
-  /** Whether another sequence may run: with its tokens in the cache, and a block to spare for each that runs. */
-  #hasRoomFor(tokens: number): boolean {
-    if (this.#running.length === 0) return true;
-    if (this.#running.length >= this.#maxSequences) return false;
-    return this.#cache.available >= Math.ceil((tokens + 1) / keyBlock) + this.#promised() + 1;
-  }
-
-  /** Blocks that prompts which are not through will take. */
-  #promised(): number {
-    return this.#running.reduce((sum, sequence) => {
-      const needed = Math.ceil((tokensOf(sequence).length + 1) / keyBlock);
-      return sum + Math.max(0, needed - sequence.blocks.length);
-    }, 0);
-  }
-
-  #admit(): void {
-    while (this.#waiting.length > 0 && this.#hasRoomFor(tokensOf(this.#waiting[0]!).length))
-      this.#start(this.#waiting.shift()!, null);
-    let leader: RunningSequence | null = null;
-    while (this.#waiting.length === 0 && this.#queue.length > 0) {
-      const queued = this.#queue[0]!;
-      const { tokens } = queued.request;
-      if (!this.#hasRoomFor(leader?.request === queued ? tokens.length % keyBlock : tokens.length))
-        return;
-      const sequence = this.#next(queued);
-      this.#start(sequence, leader?.request === queued ? leader : null);
-      if (leader?.request !== queued) leader = sequence;
-      if (queued.begun === queued.n) this.#queue.shift();
-    }
-  }
-
-  /** With the blocks of others that begin alike; its last token is computed in any case. */
-  #start(sequence: RunningSequence, leader: RunningSequence | null): void {
-    sequence.leader = leader;
-    if (leader === null) {
-      const all = tokensOf(sequence);
-      const found: Block[] = this.#cache.shared(all, all.length - 1);
-      sequence.blocks.push(...found);
-      sequence.cached = found.length * keyBlock;
-    }
-    this.#running.push(sequence);
   }
 
   /** Rejects what is open and what comes; resolves when nothing computes any longer. */

@@ -60,10 +60,10 @@ export class OpenEnvEpisode implements EnvironmentEpisode {
     socket: OpenEnvSocket,
     { reset, action, callTimeoutMs, signal }: Beginning,
   ): Promise<OpenEnvEpisode> {
-    const started = await socket.ask({ type: "reset", data: reset }, callTimeoutMs, signal);
+    const started = await socket.request({ type: "reset", data: reset }, callTimeoutMs, signal);
     const { observation } = requireObservation(started);
     const request = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
-    const listed = await socket.ask({ type: "mcp", data: request }, callTimeoutMs, signal);
+    const listed = await socket.request({ type: "mcp", data: request }, callTimeoutMs, signal);
     return new OpenEnvEpisode(socket, callTimeoutMs, observation, readTools(listed), action);
   }
 
@@ -79,7 +79,11 @@ export class OpenEnvEpisode implements EnvironmentEpisode {
   }
 
   async #step(action: Fields, signal: AbortSignal): Promise<EnvironmentResult> {
-    const message = await this.#socket.ask({ type: "step", data: action }, this.#timeoutMs, signal);
+    const message = await this.#socket.request(
+      { type: "step", data: action },
+      this.#timeoutMs,
+      signal,
+    );
     if (message.type === "error" && refusals.has(codeOf(message.data))) {
       return { text: describe(message.data), isError: true, done: false };
     }

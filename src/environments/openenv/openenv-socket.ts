@@ -23,7 +23,7 @@ export class OpenEnvSocket {
   readonly #received: string[] = [];
   #wake: () => void = () => {};
   #failure: Error | null = null;
-  #asked = 0;
+  #requests = 0;
 
   constructor(url: string) {
     this.#url = url;
@@ -53,12 +53,12 @@ export class OpenEnvSocket {
    * Sends a message and waits for the response to it.
    * @throws CapacityError when the server has no room; AgentTrainerError when the connection failed.
    */
-  async ask(message: object, timeoutMs: number, signal: AbortSignal): Promise<OpenEnvMessage> {
+  async request(message: object, timeoutMs: number, signal: AbortSignal): Promise<OpenEnvMessage> {
     const limited = withTimeout(signal, timeoutMs);
     try {
       await this.#opened(limited);
       // Before the first message, a server may say that it has no room.
-      if (this.#asked++ > 0 && this.#received.length > 0) throw this.#outOfTurn();
+      if (this.#requests++ > 0 && this.#received.length > 0) throw this.#outOfTurn();
       this.#socket.send(JSON.stringify(message));
       return this.#read(await this.#next(limited));
     } catch (error) {

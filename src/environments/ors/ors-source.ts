@@ -78,18 +78,18 @@ export class OrsSource implements EnvironmentSource {
       yield* listed.slice(start, stop).map((spec, i) => toTask(spec, start + i));
       return;
     }
-    const ask = async <T>(path: string, body: object, schema: z.ZodType<T>): Promise<T> => {
+    const post = async <T>(path: string, body: object, schema: z.ZodType<T>): Promise<T> => {
       const url = `${this.#base}/${env}/${path}`;
       const value = await requestJson({ url, body, headers: this.#headers, signal });
       return checkWire(schema, value, url);
     };
-    const count = await ask("num_tasks", { split }, orsCount);
+    const count = await post("num_tasks", { split }, orsCount);
     const end = Math.min(stop, count.num_tasks);
     for (let from = start; from < end; from += pageSize) {
       const to = Math.min(from + pageSize, end);
       // Pages follow each other, so that a server gets one request at a time.
       // oxlint-disable-next-line no-await-in-loop
-      const { tasks } = await ask("task_range", { split, start: from, stop: to }, orsTaskList);
+      const { tasks } = await post("task_range", { split, start: from, stop: to }, orsTaskList);
       if (tasks.length !== to - from) {
         throw environmentError(
           `${this.name} sent ${tasks.length} tasks for the range ${from} to ${to} of "${split}".`,
@@ -228,8 +228,8 @@ export class OrsSource implements EnvironmentSource {
   /** All tasks at once; null where the environment gives them by ranges only. */
   async #listed(env: string, split: string, signal?: AbortSignal) {
     const url = `${this.#base}/${env}/tasks`;
-    const asked = { url, body: { split }, headers: this.#headers, signal };
-    const value = await requestIfThere(asked, (status) => [400, 404, 405].includes(status));
+    const request = { url, body: { split }, headers: this.#headers, signal };
+    const value = await requestIfThere(request, (status) => [400, 404, 405].includes(status));
     return value === null ? null : checkWire(orsTaskList, value, url).tasks;
   }
 }

@@ -61,7 +61,7 @@ export class VerifiersSource implements EnvironmentSource {
       const to = Math.min(from + pageSize, stop);
       // Pages follow each other: a taskset may be endless.
       // oxlint-disable-next-line no-await-in-loop
-      const page = await this.#ask("tasks", { split, start: from, stop: to }, taskList, signal);
+      const page = await this.#request("tasks", { split, start: from, stop: to }, taskList, signal);
       for (const [i, { data, text }] of page.entries()) {
         yield {
           id: `${split}/${from + i}`,
@@ -87,7 +87,7 @@ export class VerifiersSource implements EnvironmentSource {
       call: async (tool) => ({ text: `There is no tool "${tool}".`, isError: true }),
       play: async ({ baseUrl, apiKey, model }: ModelAddress, signal): Promise<EpisodeOutcome> => {
         const fields = { task: data, base_url: baseUrl, api_key: apiKey, model };
-        const { reward, rewards, metrics } = await this.#ask("run", fields, outcome, signal);
+        const { reward, rewards, metrics } = await this.#request("run", fields, outcome, signal);
         return { reward, signals: { ...metrics, ...rewards } };
       },
       close: async () => {},
@@ -100,7 +100,7 @@ export class VerifiersSource implements EnvironmentSource {
     await bridge?.close();
   }
 
-  async #ask<T>(
+  async #request<T>(
     method: string,
     fields: object,
     schema: z.ZodType<T>,

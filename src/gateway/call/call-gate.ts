@@ -10,7 +10,7 @@ export type PauseMode = "hold" | "refuse";
 
 const retryAfterS = 1;
 /** Waiting calls hold connections and memory. */
-const maxHeld = 20_000;
+const maxWaiting = 20_000;
 
 function paused(): ApiError {
   return new ApiError({
@@ -32,7 +32,7 @@ export class CallGate {
   }
 
   /** Calls that wait for `resume`. */
-  get held(): number {
+  get waiting(): number {
     return this.#waiting.size;
   }
 
@@ -52,7 +52,7 @@ export class CallGate {
     const deadline = performance.now() + limitMs;
     while (this.#mode !== null) {
       const left = deadline - performance.now();
-      if (this.#mode === "refuse" || left <= 0 || signal.aborted || this.held >= maxHeld) {
+      if (this.#mode === "refuse" || left <= 0 || signal.aborted || this.waiting >= maxWaiting) {
         throw paused();
       }
       await this.#wait(left, signal);

@@ -124,19 +124,19 @@ export async function unenforcedOf(
   if (form === null) return [];
   const { content, mustCall, singleCall } = form;
   const strict = (request.strictTools ?? []).length > 0;
-  const asked = [
+  const requested = [
     ...(content === undefined ? [] : ["response_format"]),
     ...(mustCall ? ["tool_choice"] : []),
     ...(singleCall ? ["parallel_tool_calls"] : []),
     ...(strict ? ["strict tools"] : []),
   ];
   if (!isApplied || request.rawPrompt !== undefined)
-    return asked.map((field) => `${field}: responses are sampled freely`);
+    return requested.map((field) => `${field}: responses are sampled freely`);
   // A single call of no tools is nothing to enforce.
   if (formGrammar(request, form, renderer) === null)
     return request.tools.length === 0 && content === undefined
       ? []
-      : asked.map((field) => `${field}: how this model writes it is not known`);
+      : requested.map((field) => `${field}: how this model writes it is not known`);
   const found = [
     ...form.unenforced.map((what) => `response_format ${what}`),
     ...form.strict.flatMap(({ name, unenforced }) =>

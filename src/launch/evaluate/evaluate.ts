@@ -21,6 +21,10 @@ import type {
 } from "./evaluation-options.ts";
 import { type LocatedModel, locateModel } from "./locate-model.ts";
 import { startModel } from "./start-model.ts";
+import { evaluationBudget } from "./evaluation-budget.ts";
+import { evaluationEvents } from "./evaluation-events.ts";
+import { meteredService } from "../../trainer/budget/metered.ts";
+import { redact } from "../../util/redact.ts";
 import { defined } from "../../util/defined.ts";
 import {
   type EvaluationSummary,
@@ -181,13 +185,19 @@ export async function evaluate<Row extends object = Task | TaskRow>(
       : openEvaluationFolder(path, settings, resume);
   for (const message of record.warnings) warn(message);
   const items: EvaluationItem[] = [...record.done];
-  const finish = (status: EvaluationSummary["status"]): EvaluationSummary => {
+  const budget = evaluationBudget(config, located, path, resume);
+  const events = evaluationEvents({ config, folder: path, trackers: given.trackers ?? [], warn });
+  const summaryOf = (status: EvaluationSummary["status"]): EvaluationSummary => {
     const summary = summarize(inOrder(items, tasks), { ...facts, status });
     record.summarize(summary);
     return summary;
   };
-  const result = (status: EvaluationResult["status"]): EvaluationResult => {
-    const summary = finish(status);
+  const result = async (
+    status: EvaluationResult["status"],
+    message: string | null = null,
+  ): Promise<EvaluationResult> => {
+    const summary = summaryOf(status);
+    await events.end(summary, message);
     return { status, folder: path, summary, items: inOrder(items, tasks) };
   };
   const done = new Set(record.done.map(itemKey));
@@ -195,45 +205,64 @@ export async function evaluate<Row extends object = Task | TaskRow>(
     ({ task, rolloutIndex }) => !done.has(itemKey({ id: task.id, attempt: rolloutIndex + 1 })),
   );
   /** What an earlier process measured stays. */
-  const fail = (status: "failed" | "interrupted"): void => {
-    if (items.length > 0 || resume) finish(status);
-    else record.discard();
+  const fail = (status: "failed" | "interrupted"): EvaluationSummary | null => {
+    if (items.length > 0 || resume) return summaryOf(status);
+    record.discard();
+    return null;
+  };
+  /** The attempts that are left, until a limit of the budget cuts them off. */
+  const measure = async (own: AbortSignal): Promise<void> => {
+    await using started = await startModel(located, resolved, given, own);
+    await using service = await createRolloutService({
+      ...meteredService(started.target, budget),
+      rollouts,
+      config,
+      weightVersion: started.weightVersion,
+      keepsUntrainable: true,
+    });
+    events.begin(resume);
+    await measureAttempts({
+      requests: left,
+      run: service.run,
+      concurrency: config.workflow.nParallelTasks,
+      signal: own,
+      onWarning: warn,
+      onEpisode(episode, wallMs) {
+        const item = itemOf(episode, wallMs);
+        record.add(item, episode);
+        items.push(item);
+        given.onEpisode?.(episode);
+        given.onResult?.(item, { done: items.length, planned: requests.length });
+      },
+    });
   };
   return await runGuarded<EvaluationResult>({
     what: "evaluation",
     signal,
-    onExit: (exit) => fail(exit.status),
+    onExit: (exit) => void fail(exit.status),
     async work(own, escaped) {
-      if (left.length > 0) {
-        await using started = await startModel(located, resolved, given, own);
-        const { target, weightVersion } = started;
-        await using service = await createRolloutService({
-          target,
-          rollouts,
-          config,
-          weightVersion,
-          keepsUntrainable: true,
-        });
-        await measureAttempts({
-          requests: left,
-          run: service.run,
-          concurrency: config.workflow.nParallelTasks,
-          signal: own,
-          onWarning: warn,
-          onEpisode(episode, wallMs) {
-            const item = itemOf(episode, wallMs);
-            record.add(item, episode);
-            items.push(item);
-            given.onEpisode?.(episode);
-            given.onResult?.(item, { done: items.length, planned: requests.length });
-          },
-        });
+      let whyStopped = left.length > 0 ? budget.whyStop : null;
+      if (left.length > 0 && whyStopped === null) {
+        try {
+          await measure(AbortSignal.any([own, budget.signal]));
+        } catch (error) {
+          if (own.aborted || !budget.signal.aborted) throw error;
+          whyStopped = budget.whyStop;
+        } finally {
+          budget.keep();
+        }
       }
       const failure = escaped();
       if (failure !== null) warn(failure.message);
-      return result("completed");
+      if (whyStopped === null) return await result("completed");
+      warn(whyStopped);
+      return await result("out_of_budget", whyStopped);
     },
     onInterrupt: () => result("interrupted"),
-    onFailure: () => fail("failed"),
+    async onFailure(failure) {
+      const summary = fail("failed");
+      const message = failure instanceof Error ? failure.message : String(failure);
+      if (summary !== null) await events.end(summary, redact(message));
+    },
   });
 }

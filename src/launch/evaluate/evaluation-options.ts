@@ -6,6 +6,7 @@ import type { InferenceTarget, TrainingBackend, WorkerKind } from "../../core/ba
 import type { BackendName } from "../../core/capabilities.ts";
 import type { EnvironmentSource } from "../../core/environment.ts";
 import type { MetadataOf, Task, TaskRow } from "../../core/task.ts";
+import type { Tracker } from "../../core/tracker.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import type {
   AgentSpec,
@@ -77,6 +78,8 @@ export interface EvaluationRunOptions<Row> {
   readonly resume?: boolean;
   /** Aborting it ends the evaluation early, with the results so far and the status `interrupted`. */
   readonly signal?: AbortSignal;
+  /** What receives its metrics, in addition to what the option `tracking.trackers` names; needs `folder`. @default none */
+  readonly trackers?: readonly Tracker[];
   /** Called synchronously with every result, and how many of all attempts have one. */
   readonly onResult?: (item: EvaluationItem, progress: EvaluationProgress) => void;
   /** Called synchronously with every attempt as it ends, with every call in it. */
@@ -114,7 +117,8 @@ export type EvaluationOptions<Row extends object = Task | TaskRow> = EvaluationR
 
 /** The result of an evaluation. */
 export interface EvaluationResult {
-  readonly status: "completed" | "interrupted";
+  /** `out_of_budget`: a limit of `budget` ended it; resuming it with a larger one measures the rest. */
+  readonly status: "completed" | "out_of_budget" | "interrupted";
   /** Where it was recorded; null where nothing was written. */
   readonly folder: string | null;
   readonly summary: EvaluationSummary;

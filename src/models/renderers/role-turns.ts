@@ -121,10 +121,10 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
       if (format.system === "turn")
         return [markup(start), ...turn("system", head), ...turns(others)];
       const [question] = others;
-      const asked = question?.role === "user" ? body(question) : [];
+      const questionBody = question?.role === "user" ? body(question) : [];
       return [
         markup(start),
-        ...turn("user", [...head, markup("\n\n"), ...asked]),
+        ...turn("user", [...head, markup("\n\n"), ...questionBody]),
         ...turns(others.slice(question?.role === "user" ? 1 : 0)),
       ];
     },

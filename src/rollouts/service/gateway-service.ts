@@ -37,19 +37,19 @@ export interface RolloutServiceOptions {
 }
 
 /** Warnings of the gateway while rollouts run, as events of the run. */
-class HeldWarnings {
-  readonly #held: string[] = [];
+class EarlyWarnings {
+  readonly #waiting: string[] = [];
   #onEvent: RolloutOptions["onEvent"] | undefined;
 
   /** Reports to the listener of the rollouts that began last. */
   follow(onEvent: RolloutOptions["onEvent"]): void {
     this.#onEvent = onEvent;
-    for (const message of this.#held.splice(0)) this.tell(message);
+    for (const message of this.#waiting.splice(0)) this.tell(message);
   }
 
   tell(message: string): void {
     if (this.#onEvent) this.#onEvent({ type: "warning", message });
-    else this.#held.push(message);
+    else this.#waiting.push(message);
   }
 }
 
@@ -66,7 +66,7 @@ export async function createRolloutService(
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
-  const warnings = new HeldWarnings();
+  const warnings = new EarlyWarnings();
   const gateway = createGateway({
     target,
     model: shortModelName(config.model.name),

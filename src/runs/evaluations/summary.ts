@@ -33,7 +33,7 @@ export interface EvaluationScores {
 
 /** What `summary.json` holds. */
 export interface EvaluationSummary extends EvaluationScores {
-  readonly status: "completed" | "interrupted" | "failed";
+  readonly status: "completed" | "out_of_budget" | "interrupted" | "failed";
   /** What was evaluated, for people. */
   readonly model: string;
   /** Attempts at each task. */

@@ -7,6 +7,8 @@ import type { TokenPrices } from "../../core/prices.ts";
 import { costOf, formatUsd, nothingUsed, tokensOf, type Usage } from "../../runs/spending.ts";
 
 export interface BudgetOptions {
+  /** What it ends, for messages. @default "run" */
+  readonly what?: "run" | "evaluation";
   /** `budget.tokens` and `budget.usd`. */
   readonly tokens: number | null;
   readonly usd: number | null;
@@ -128,15 +130,15 @@ export class Budget {
   }
 
   #reason(next: Spent): string | null {
-    const { tokens, usd } = this.#options;
+    const { what = "run", tokens, usd } = this.#options;
     const spent = this.#spent;
     const step = (text: string): string => `, and a step takes up to ${text}`;
     if (tokens !== null && (spent.tokens >= tokens || spent.tokens + next.tokens > tokens))
-      return `budget.tokens=${tokens} ends the run: ${count(spent.tokens)} tokens are spent${next.tokens > 0 ? step(count(next.tokens)) : ""}.`;
+      return `budget.tokens=${tokens} ends the ${what}: ${count(spent.tokens)} tokens are spent${next.tokens > 0 ? step(count(next.tokens)) : ""}.`;
     if (usd === null || spent.usd === null) return null;
     const nextUsd = next.usd ?? 0;
     if (spent.usd < usd && spent.usd + nextUsd <= usd) return null;
-    return `budget.usd=${usd} ends the run: ${formatUsd(spent.usd)} are spent${nextUsd > 0 ? step(formatUsd(nextUsd)) : ""}.`;
+    return `budget.usd=${usd} ends the ${what}: ${formatUsd(spent.usd)} are spent${nextUsd > 0 ? step(formatUsd(nextUsd)) : ""}.`;
   }
 
   /** `spent/...`, of the whole run. */

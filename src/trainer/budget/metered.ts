@@ -3,7 +3,7 @@ import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
 import { overlay } from "../../core/overlay.ts";
 import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { TraceStore } from "../../gateway/index.ts";
+import { createMemoryTraceStore, type TraceStore } from "../../gateway/index.ts";
 import type { Budget } from "./budget.ts";
 
 const lengthOf = (rows: readonly TrainingRow[]): number =>
@@ -42,6 +42,15 @@ export function meteredStore(store: TraceStore, budget: Budget): TraceStore {
     },
   });
 }
+
+/** What a rollout service needs, so that all of its tokens are counted. */
+export const meteredService = (
+  target: InferenceTarget,
+  budget: Budget,
+): { readonly target: InferenceTarget; readonly store?: TraceStore } => ({
+  target: meteredTarget(target, budget),
+  ...(target.kind === "http" ? { store: meteredStore(createMemoryTraceStore(), budget) } : {}),
+});
 
 /** The same backend. A penalty on the KL divergence takes a second pass, of the reference. */
 export function meteredBackend(backend: TrainingBackend, budget: Budget): TrainingBackend {

@@ -44,15 +44,22 @@ export function runPrices(
 export const isPaidByHour = ({ fireworks }: TrainConfig, backend: string): boolean =>
   backend === "fireworks" && fireworks.trainingShape !== null;
 
-/** @throws ConfigError when `budget.usd` is set, but nothing says what the run costs. */
-export function checkPrices(config: TrainConfig, backend: string): void {
+/**
+ * @param of what has no price, for the message
+ * @throws ConfigError when `budget.usd` is set, but nothing says what the run costs.
+ */
+export function checkPrices(
+  config: TrainConfig,
+  backend: string,
+  of: string = `the model ${config.model.name} on the backend ${backend}`,
+): void {
   const { usd, prices } = config.budget;
   if (usd === null || isPaidByHour(config, backend) || runPrices(config, backend) !== null) return;
   const missing = (["prompt", "sampled", "trained"] as const)
     .filter((name) => prices[name] === null)
     .map((name) => `budget.prices.${name}`);
   throw new ConfigError({
-    message: `budget.usd=${usd} cannot be kept: no price is known for the model ${config.model.name} on the backend ${backend}.`,
+    message: `budget.usd=${usd} cannot be kept: no price is known for ${of}.`,
     hint: `Set ${missing.join(", ")} (US dollars per million tokens), or use budget.tokens.`,
     fields: { usd, backend, model: config.model.name, missing },
   });

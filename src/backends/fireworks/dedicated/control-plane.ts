@@ -144,16 +144,16 @@ export class ControlPlane {
 
 const count = (value: unknown): number => (typeof value === "number" && value > 0 ? value : 1);
 
-function readShape({ name, snapshot }: Json, asked: string): TrainingShape {
+function readShape({ name, snapshot }: Json, wanted: string): TrainingShape {
   const fields = (snapshot ?? {}) as Json;
   const text = (field: string): string => {
     const value = fields[field];
     if (typeof value === "string" && value !== "") return value;
-    throw wireError(`The training shape ${asked} has no ${field}.`);
+    throw wireError(`The training shape ${wanted} has no ${field}.`);
   };
   const contextLength = fields["maxSupportedContextLength"];
   if (typeof name !== "string" || typeof contextLength !== "number" || contextLength < 2)
-    throw wireError(`The training shape ${asked} has no name or no maxSupportedContextLength.`);
+    throw wireError(`The training shape ${wanted} has no name or no maxSupportedContextLength.`);
   return {
     name,
     contextLength,

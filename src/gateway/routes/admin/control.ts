@@ -45,7 +45,7 @@ export async function pause(context: OwnContext): Promise<Response> {
 }
 
 export function resume({ gateway }: OwnContext): Response {
-  const { held } = gateway.gate;
+  const { waiting: released } = gateway.gate;
   gateway.gate.resume();
-  return Response.json({ status: "running", released: held });
+  return Response.json({ status: "running", released });
 }

@@ -21,9 +21,9 @@ export class IgnoredFields {
     for (const name of names) this.#note(protocol, name);
   }
 
-  /** `asked`: as `Trace.unenforced` has it. */
-  noteUnenforced(protocol: Protocol, asked: readonly string[]): void {
-    for (const one of asked) {
+  /** `requested`: as `Trace.unenforced` has it. */
+  noteUnenforced(protocol: Protocol, requested: readonly string[]): void {
+    for (const one of requested) {
       const [field = one] = one.split(/[ :]/u, 1);
       this.#metrics.ignored(protocol, `${field} unenforced`);
       const text = one.slice(0, longestPlace);

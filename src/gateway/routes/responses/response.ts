@@ -79,9 +79,9 @@ function toUsage(result: CallResult): Wire {
   };
 }
 
-function conversationOf(asked: unknown): Wire {
-  if (asked === undefined || asked === null) return {};
-  return { conversation: typeof asked === "string" ? { id: asked } : asked };
+function conversationOf(requested: unknown): Wire {
+  if (requested === undefined || requested === null) return {};
+  return { conversation: typeof requested === "string" ? { id: requested } : requested };
 }
 
 /** A response before anything was sampled; `createdAt` in seconds. */

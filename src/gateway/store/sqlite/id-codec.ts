@@ -34,18 +34,18 @@ function packFixed(ids: Int32Array, start: number, width: number, size: number):
   bytes[0] = width;
   let at = 1;
   // Bits that wait for their byte: fewer than 8, so that 24 more fit next to them.
-  let held = 0;
+  let pending = 0;
   let count = 0;
   for (let i = start; i < ids.length; i++) {
-    held |= (ids[i] as number) << count;
+    pending |= (ids[i] as number) << count;
     count += width;
     while (count >= 8) {
-      bytes[at++] = held & 0xff;
-      held >>>= 8;
+      bytes[at++] = pending & 0xff;
+      pending >>>= 8;
       count -= 8;
     }
   }
-  if (count > 0) bytes[at] = held;
+  if (count > 0) bytes[at] = pending;
   return bytes;
 }
 
@@ -102,16 +102,16 @@ function unpackFixed(bytes: Uint8Array, width: number, out: Int32Array, offset: 
   const mask = 2 ** width - 1;
   const end = offset + countIds(bytes);
   let at = 1;
-  let held = 0;
+  let pending = 0;
   let count = 0;
   for (let index = offset; index < end; index++) {
     // At most 23 bits wait here, so that a byte more makes 31.
     while (count < width) {
-      held |= (bytes[at++] as number) << count;
+      pending |= (bytes[at++] as number) << count;
       count += 8;
     }
-    out[index] = held & mask;
-    held >>>= width;
+    out[index] = pending & mask;
+    pending >>>= width;
     count -= width;
   }
 }

@@ -34,13 +34,13 @@ export async function callChat(
   // llama.cpp's server reports no log-probabilities in a stream with tools, so a whole response is requested.
   const isWhole = kind === "anthropic" || (kind === "llamacpp" && request.tools.length > 0);
   const stream = onDelta !== undefined && !isWhole;
-  const ask = { request, params, kind, model, stream };
+  const chat = { request, params, kind, model, stream };
   const collector = new ResponseCollector(worker.id, request.n);
   const { signal } = abort;
   try {
     const pieces = upstream.run(
       worker,
-      { form: "messages", request: ask },
+      { form: "messages", request: chat },
       { signal, ...(stream ? {} : { deadlines: { firstByteMs: requestTimeoutMs } }) },
     );
     let hasBegun = false;

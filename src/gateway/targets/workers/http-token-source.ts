@@ -34,7 +34,7 @@ interface OneSample {
 }
 
 /** `n` sequences by one request; `first` is the index of the first of them. */
-async function ask(sample: OneSample, n: number, first: number): Promise<ResponseCollector> {
+async function requestOne(sample: OneSample, n: number, first: number): Promise<ResponseCollector> {
   const { upstream, worker, facts, adapter, request, signal } = sample;
   const { tokens, params, onChunk } = request;
   const stream = onChunk !== undefined && adapter.streams;
@@ -74,13 +74,13 @@ async function ask(sample: OneSample, n: number, first: number): Promise<Respons
 
 async function requestAll(sample: OneSample): Promise<readonly ResponseCollector[]> {
   const { adapter, request } = sample;
-  if (adapter.supportsN || request.n === 1) return [await ask(sample, request.n, 0)];
+  if (adapter.supportsN || request.n === 1) return [await requestOne(sample, request.n, 0)];
   // One failure ends the others, too.
   const all = new AbortController();
   const signal = AbortSignal.any([sample.signal, all.signal]);
   try {
     return await Promise.all(
-      Array.from({ length: request.n }, (_, i) => ask({ ...sample, signal }, 1, i)),
+      Array.from({ length: request.n }, (_, i) => requestOne({ ...sample, signal }, 1, i)),
     );
   } finally {
     all.abort();

@@ -12,7 +12,7 @@ const text = ({ content }: ChatMessage): string => messageText(content);
 const edge = 2000;
 
 /** Beginnings of the system prompt and of the last message: long histories are not searched. */
-function asked({ messages }: Trace): string {
+function requestText({ messages }: Trace): string {
   const system = messages.filter(({ role }) => role === "system").map(text);
   const last = messages.at(-1);
   return [...system, last === undefined || last.role !== "user" ? "" : text(last)]
@@ -36,9 +36,9 @@ const rules: readonly Omit<SideCallRule, "isGuess">[] = [
     matches: ({ sampling, messages, tools }) =>
       sampling.maxTokens === 1 && tools.length === 0 && messages.length <= 2,
   },
-  { name: "title", matches: (call) => !isAgentic(call) && title.test(asked(call)) },
-  { name: "summary", matches: (call) => summary.test(asked(call)) },
-  { name: "suggestion", matches: (call) => suggestion.test(asked(call)) },
+  { name: "title", matches: (call) => !isAgentic(call) && title.test(requestText(call)) },
+  { name: "summary", matches: (call) => summary.test(requestText(call)) },
+  { name: "suggestion", matches: (call) => suggestion.test(requestText(call)) },
   {
     name: "small-model",
     matches: (call, calls) =>
@@ -71,7 +71,7 @@ const offersSubAgents = ({ tools }: Trace): boolean =>
   tools.some(({ name }) => /^(?:task|agent|dispatch_agent|spawn_agent|subagent)$/i.test(name));
 
 /**
- * What `claudeCode`, `codex`, `opencode` and `pi` recognize as side calls, in the order in which it is asked;
+ * What `claudeCode`, `codex`, `opencode` and `pi` recognize as side calls, in the order of the rules;
  * for agents that start one of these tools themselves.
  *
  * @example

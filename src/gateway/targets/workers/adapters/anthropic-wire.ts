@@ -95,14 +95,14 @@ const toTool = ({ name, description, parameters }: ToolDefinition): Wire => ({
 });
 
 /** Where earlier calls are in the messages, the API requires tools, also if the agent forbids their use now. */
-function toolsOf(asked: ToolFields): Wire {
-  const { messages, tools } = asked;
+function toolsOf(fields: ToolFields): Wire {
+  const { messages, tools } = fields;
   if (tools.length === 0) {
     const called = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(nameOf)));
     if (called.size === 0) return {};
     return { tools: [...called].map((name) => toTool({ name })), tool_choice: { type: "none" } };
   }
-  const choice = choiceOf(asked);
+  const choice = choiceOf(fields);
   return {
     tools: tools.map(toTool),
     ...(Object.keys(choice).length === 0 ? {} : { tool_choice: choice }),
@@ -121,12 +121,12 @@ function formatOf({ tool_choice: _choice, ...others }: JsonObject): Wire {
 }
 
 /** What the model is to read. Earlier reasoning is left out, since it would have to be signed. */
-export function anthropicPrompt(asked: ToolFields): Wire {
-  const system = asked.messages.filter(({ role }) => role === "system").flatMap(blocksOf);
+export function anthropicPrompt(fields: ToolFields): Wire {
+  const system = fields.messages.filter(({ role }) => role === "system").flatMap(blocksOf);
   return {
     ...(system.length === 0 ? {} : { system }),
-    messages: turnsOf(asked.messages),
-    ...toolsOf(asked),
+    messages: turnsOf(fields.messages),
+    ...toolsOf(fields),
   };
 }
 

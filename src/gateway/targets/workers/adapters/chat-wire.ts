@@ -55,8 +55,8 @@ export function chatPath({ request }: ChatRequest): string {
   return request.rawPrompt === undefined ? "/v1/chat/completions" : "/v1/completions";
 }
 
-export function chatBody(ask: ChatRequest): Wire {
-  const { request, params, kind, model, stream } = ask;
+export function chatBody(chat: ChatRequest): Wire {
+  const { request, params, kind, model, stream } = chat;
   const { rawPrompt, stops, serverFields, n } = request;
   const counts = kind === "vllm" && n === 1 ? { continuous_usage_stats: true } : {};
   return {
@@ -68,7 +68,7 @@ export function chatBody(ask: ChatRequest): Wire {
     ...samplingOf(kind, params),
     ...(stops.length === 0 ? {} : { stop: stops }),
     ...serverFields,
-    ...captureOf(ask, rawPrompt !== undefined),
+    ...captureOf(chat, rawPrompt !== undefined),
     stream,
     ...(stream ? { stream_options: { include_usage: true, ...counts } } : {}),
   };
