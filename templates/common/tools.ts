@@ -54,10 +54,3 @@ export function getPrice(item: unknown): string {
 export function multiply(a: unknown, b: unknown): string {
   return String(Number(a) * Number(b));
 }
-
-/** One line of `train.jsonl` or `val.jsonl`. */
-export interface Question {
-  instruction: string;
-  /** The correct result, for the evaluator. */
-  answer: number;
-}

@@ -6,6 +6,11 @@ export interface Headed {
   readonly text: string;
 }
 
+interface Line {
+  readonly line: string;
+  readonly show: (text: string) => string;
+}
+
 /** Fewer columns leave too little for each text. */
 const leastColumns = 100;
 const gap = " │ ";
@@ -27,10 +32,12 @@ export function sideBySide(
     return [left, right].map(({ title, text }) => `${paint(title)}\n${text}\n`).join("");
   }
   const width = Math.floor((columns - 1 - gap.length) / 2);
-  const [before, after] = [left, right].map(({ title, text }) => [
+  const column = ({ title, text }: Headed): Line[] => [
     ...linesOf(title, width).map((line) => ({ line, show: paint })),
     ...linesOf(text, width).map((line) => ({ line, show: String })),
-  ]) as [{ line: string; show: (text: string) => string }[], typeof before];
+  ];
+  const before = column(left);
+  const after = column(right);
   const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, i) => {
     const [a, b] = [before[i], after[i]];
     const padding = " ".repeat(width - (a?.line.length ?? 0));

@@ -97,11 +97,16 @@ describe("initProject", () => {
       string,
       (...args: unknown[]) => string
     >;
-    const read = (file: string): Record<string, never>[] =>
+    interface Row {
+      readonly instruction: string;
+      readonly answer: number;
+      readonly messages: readonly { readonly content: string }[];
+    }
+    const read = (file: string): Row[] =>
       readFileSync(at(file), "utf8")
         .trim()
         .split("\n")
-        .map((line) => JSON.parse(line) as Record<string, never>);
+        .map((line) => JSON.parse(line) as Row);
     const asked = (question: string): readonly [string, string] => {
       const [, count = "", item = ""] = /^How much do (\d+) (\w+)s cost\?$/u.exec(question) ?? [];
       return [item, multiply!(count, getPrice!(item))];
@@ -113,9 +118,8 @@ describe("initProject", () => {
       return item;
     });
     const shown = read("demonstrations.jsonl").map(({ messages }) => {
-      const all = messages as { role: string; content: string }[];
-      const [item, right] = asked(all[1]!.content);
-      expect(all.at(-1)!.content).toBe(right);
+      const [item, right] = asked(messages[1]!.content);
+      expect(messages.at(-1)!.content).toBe(right);
       return item;
     });
     // Each task is about something else, and none is demonstrated.
