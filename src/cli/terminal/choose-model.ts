@@ -1,19 +1,16 @@
 /** Asks which model a project trains, with a table of what each takes. */
 import { createInterface } from "node:readline";
-import { knownModels, measured } from "../../launch/init/known-models.ts";
+import { knownModels, measured, stepText } from "../../launch/init/known-models.ts";
 import type { CliIo } from "./io.ts";
 import { colorsFor } from "./terminal.ts";
 
-const hours = (minutes: number): string =>
-  minutes < 100 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`;
-
 /** At most 80 columns wide. */
 export function modelTable(bold: (text: string) => string, dim: (text: string) => string): string {
-  const head = `   ${"model".padEnd(36)} ${"download".padStart(9)} ${"memory".padStart(8)} ${"100 steps".padStart(11)}`;
+  const head = `   ${"model".padEnd(36)} ${"download".padStart(9)} ${"memory".padStart(8)} ${"a step".padStart(11)}`;
   const rows = knownModels.flatMap((model, i) => {
-    const { name, downloadGb, memoryGib, minutesPer100Steps, isMeasured, goodFor } = model;
-    const time = `${isMeasured ? "" : "~ "}${hours(minutesPer100Steps)}`;
-    const cells = [`${downloadGb} GB`, `${memoryGib.toFixed(1)} GiB`, time];
+    const { name, downloadGb, memoryGib, stepSeconds, isMeasured, goodFor } = model;
+    const time = `${isMeasured ? "" : "~ "}${stepText(stepSeconds)}`;
+    const cells = [`~ ${downloadGb} GB`, `${memoryGib.toFixed(1)} GiB`, time];
     const [download = "", memory = "", steps = ""] = cells;
     return [
       `${i + 1}  ${name.padEnd(36)} ${download.padStart(9)} ${memory.padStart(8)} ${steps.padStart(11)}`,
@@ -21,8 +18,9 @@ export function modelTable(bold: (text: string) => string, dim: (text: string) =
     ];
   });
   return `${[bold(head), ...rows].join("\n")}
-Measured: the first, on ${measured.machine}
-(${measured.file}); ~: computed from it by parameters.
+A step of 128 rollouts: measured with the first model on
+${measured.machine} (${measured.file});
+~: about, or computed from that.
 `;
 }
 
