@@ -93,5 +93,19 @@ const shortened = sections.map((section) => {
   const [head] = section.split(/^### (?:Properties|Indexable)/mu);
   return `${head}All options, with their defaults: [configuration](../configuration.md).\n\n***\n\n`;
 });
-writeFileSync(page, shortened.join(""));
+writeFileSync(page, withAnchors(shortened.join("")));
+
+/** TypeDoc numbers some anchors although their heading is the only one of its name. */
+function withAnchors(text) {
+  const anchors = [...text.matchAll(/^#+ (.*)$/gmu)].map(([, heading]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  const isOnly = (anchor) => anchors.filter((one) => one === anchor).length === 1;
+  return text.replaceAll(/\(#([a-z]+)-\d+\)/gu, (link, anchor) =>
+    isOnly(anchor) ? `(#${anchor})` : link,
+  );
+}
 process.stderr.write(`${readdirSync(out).join("\n")}\n`);

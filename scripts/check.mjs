@@ -6,7 +6,7 @@
  *
  *   node scripts/check.mjs [--changed] [--only NAME]
  *
- * --changed runs the unit tests that a change since the last commit affects.
+ * --changed checks the files that differ from main, and runs the unit tests that import them.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { changedFiles, checksOf } from "./changed-files.mjs";
 
 const { values: flags } = parseArgs({
   options: { changed: { type: "boolean", default: false }, only: { type: "string" } },
@@ -23,15 +24,21 @@ const scratch = mkdtempSync(join(tmpdir(), "agent-trainer-check-"));
 const countsFile = join(scratch, "counts.json");
 
 const isWanted = ({ name }) => flags.only === undefined || flags.only === name;
-const staticChecks = [
-  { name: "format", command: ["oxfmt", "--check"] },
-  { name: "lint", command: ["oxlint", "--deny-warnings"] },
-  { name: "types", command: ["tsc", "--noEmit", "-p", "tsconfig.json"] },
-  { name: "types of the page", command: ["tsc", "--noEmit", "-p", "src/view/app"] },
-  ...(flags.changed ? [] : [{ name: "publint", command: ["publint", "--strict"] }]),
-].filter(isWanted);
-const affected = ["--project", "unit", "--changed", "--passWithNoTests"];
-const tests = { name: "tests", command: ["vitest", "run", ...(flags.changed ? affected : [])] };
+const all = {
+  static: [
+    { name: "format", command: ["oxfmt", "--check"] },
+    { name: "lint", command: ["oxlint", "--deny-warnings"] },
+    { name: "types", command: ["tsc", "--noEmit", "-p", "tsconfig.json"] },
+    { name: "types of the page", command: ["tsc", "--noEmit", "-p", "src/view/app"] },
+    { name: "publint", command: ["publint", "--strict"] },
+  ],
+  tests: ["vitest", "run"],
+};
+const changed = flags.changed ? changedFiles(root) : null;
+const checks = changed === null ? all : checksOf(root, changed);
+const staticChecks = checks.static.filter(isWanted);
+const tests = { name: "tests", command: checks.tests };
+if (changed !== null) console.log(`== ${changed.length} files differ from main`);
 
 const begun = Date.now();
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
@@ -57,7 +64,8 @@ function report({ name, command }, started, { status, output = "" }) {
   const verdict = status === 0 ? "ok" : "FAILED";
   const time = `${seconds(started)}, ${seconds(begun)} since the start`;
   const found = status === 0 ? "" : output;
-  console.log(`${found}== ${name} (${command.join(" ")}): ${verdict} in ${time}`);
+  const shown = command.length > 8 ? [...command.slice(0, 6), "..."] : command;
+  console.log(`${found}== ${name} (${shown.join(" ")}): ${verdict} in ${time}`);
 }
 
 /** A static check counts as one test. */
@@ -75,7 +83,7 @@ async function runStatic() {
 }
 
 async function runTests() {
-  if (!isWanted(tests)) return [];
+  if (tests.command === null || !isWanted(tests)) return [];
   const started = Date.now();
   const result = await run(tests.command, false);
   report(tests, started, result);

@@ -1,7 +1,8 @@
-/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; from the catalog of metrics their page; how to install. */
+/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; from the catalog of metrics their page; how to install; llms.txt from the list of pages. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { llmsFile, llmsText } from "./llms-text.ts";
 import { installPages, withInstallText } from "./install-text.ts";
 import { metricPage, metricPageText } from "./metric-docs.ts";
 import { optionPage, withOptionTables } from "./option-docs.ts";
@@ -23,3 +24,4 @@ write(optionPage, withOptionTables(readFileSync(pathOf(optionPage), "utf8")));
 for (const page of installPages) {
   write(page, withInstallText(page, readFileSync(pathOf(page), "utf8")));
 }
+write(llmsFile, llmsText());

@@ -103,7 +103,11 @@ export type {
 export type { Trace } from "./core/trace.ts";
 
 // Custom algorithms
-export type { AdvantageEstimator, EstimatorOptions } from "./algorithms/estimators.ts";
+export type {
+  AdvantageEstimator,
+  EstimatorOptions,
+  RolloutOutcome,
+} from "./algorithms/estimators.ts";
 export type { LossFunction, LossFunctionToken } from "./algorithms/losses/loss-function.ts";
 export type { LossRow, RowLoss, RowLossValue } from "./core/loss/row-loss.ts";
 

@@ -42,6 +42,10 @@ export const valTasks = makeTasks(
     "printer cable magnet button ribbon poster puzzle bucket shovel drum",
 );
 
+/** What the model as its own teacher reads: `distillation.hint=orders.ts#hint`. */
+export const hint = ({ metadata: { item, count } }: Task<Order>): string =>
+  JSON.stringify({ item, count });
+
 /**
  * Most of the reward is for the item and the count. The rest is for intermediate steps that a model
  * gets right by chance long before, so that it has something to learn from: any JSON object in the

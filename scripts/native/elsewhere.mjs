@@ -1,23 +1,30 @@
 /**
- * Runs the tests of the operations with another Node, as that of another platform in an emulator:
+ * Runs unit tests with another Node, as that of another platform in an emulator: those of the operations, or those
+ * of the files and folders in TESTS.
  *
- *   [TESTS=PART-OF-A-NAME] node scripts/native/elsewhere.mjs qemu-aarch64 -L /usr/aarch64-linux-gnu PATH/OF/node
+ *   [TESTS="src/util/files src/runs"] node scripts/native/elsewhere.mjs qemu-aarch64 -L /usr/aarch64-linux-gnu PATH/OF/node
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "../..");
 // As deep as modules of src/engine/native are, which look for native/ from there.
 const folder = join(root, ".cache/native/elsewhere");
-const tensors = join(root, "src/engine/tensor");
-const files = readdirSync(tensors, { recursive: true }).filter(
-  (name) => name.endsWith(".test.ts") && name.includes(process.env.TESTS ?? ""),
+const places = (process.env.TESTS ?? "src/engine/tensor").split(" ");
+const files = places.flatMap((place) =>
+  statSync(join(root, place)).isFile()
+    ? [place]
+    : readdirSync(join(root, place), { recursive: true })
+        .filter((name) => name.endsWith(".test.ts"))
+        .map((name) => join(place, name)),
 );
-const imports = files.map((name) => `import ${JSON.stringify(join(tensors, name))};`);
+const imports = files.map(
+  (name) => `await inFile("${name}", () => import(${JSON.stringify(join(root, name))}));`,
+);
 const main = [
-  'import { runAll } from "vitest";',
+  'import { inFile, runAll } from "vitest";',
   'import { loadNative } from "./src/engine/native/load-native.ts";',
   ...imports,
   'console.log(process.platform, process.arch, process.version, loadNative().kind, loadNative().instructionSets.map(({ name }) => name).join(" "));',
@@ -35,6 +42,10 @@ await build({
   format: "esm",
   target: "node20",
   conditions: ["agent-trainer-source"],
+  // Packages in CommonJS ask for it.
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
   // Tests are imported for their effects alone.
   ignoreAnnotations: true,
   logLevel: "error",

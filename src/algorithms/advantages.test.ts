@@ -3,11 +3,13 @@ import { ConfigError } from "../core/errors.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 import { computeAdvantages } from "./advantages.ts";
 
-/** Estimators read rewards and lengths only, so the rest of a member can stay away. */
+/** What estimators read of a member; the rest can stay away. */
 function group(name: string, rewards: readonly number[]): TrajectoryGroup {
   const step = { trace: { responseIds: Int32Array.of(1, 2, 3) } };
-  const trajectory = { steps: [step, step] } as unknown as GroupMember["trajectory"];
-  const members = rewards.map((reward) => ({ reward, trajectory }) as GroupMember);
+  const signals = { short: 1 };
+  const trajectory = { steps: [step, step], signals } as unknown as GroupMember["trajectory"];
+  const episode = { isCorrect: true, terminationReason: "completed" } as GroupMember["episode"];
+  const members = rewards.map((reward): GroupMember => ({ reward, trajectory, episode }));
   return { id: `t:${name}`, taskId: "t", name, members };
 }
 
@@ -24,9 +26,20 @@ describe("computeAdvantages", () => {
         },
       },
     );
+    const signals = { short: 1 };
+    const outcome = { isCorrect: true, terminationReason: "completed", isTruncated: false };
+    const shared = { normByStd: false, weights: new Map() };
     expect(calls).toEqual([
-      [[[1, 0], [2]], { normByStd: false, lengths: [[6, 6], [6]] }],
-      [[[5]], { normByStd: false, lengths: [[6]] }],
+      [
+        [[1, 0], [2]],
+        {
+          ...shared,
+          lengths: [[6, 6], [6]],
+          signals: [[signals, signals], [signals]],
+          outcomes: [[outcome, outcome], [outcome]],
+        },
+      ],
+      [[[5]], { ...shared, lengths: [[6]], signals: [[signals]], outcomes: [[outcome]] }],
     ]);
     expect(advantages).toEqual([Float64Array.of(10, 0), Float64Array.of(50), Float64Array.of(20)]);
   });

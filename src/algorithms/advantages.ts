@@ -3,7 +3,7 @@ import { ConfigError } from "../core/errors.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";
 import { groupBy } from "../util/group-by.ts";
 import { findEstimator, type EstimatorName } from "./catalog.ts";
-import type { AdvantageEstimator, EstimatorOptions } from "./estimators.ts";
+import type { AdvantageEstimator, EstimatorOptions, RolloutOutcome } from "./estimators.ts";
 import {
   concatenated,
   isUniform,
@@ -30,13 +30,29 @@ export interface AdvantageResult {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** What an estimator compares: rewards, and the length of each completion. */
+/** What an estimator compares: rewards, and what else is known of each rollout. */
 export interface ComparedGroup {
   /** The role. */
   readonly name: string;
   readonly rewards: readonly number[];
   /** Sampled tokens, at least 1. */
   readonly lengths: readonly number[];
+  readonly signals: readonly Readonly<Record<string, number>>[];
+  readonly outcomes: readonly RolloutOutcome[];
+}
+
+/** What is the same whether whole trajectories or single steps are compared. */
+export function comparedFacts(
+  members: readonly GroupMember[],
+): Pick<ComparedGroup, "signals" | "outcomes"> {
+  return {
+    signals: members.map(({ trajectory }) => trajectory.signals),
+    outcomes: members.map(({ trajectory: { steps }, episode }) => ({
+      isCorrect: episode.isCorrect,
+      terminationReason: episode.terminationReason,
+      isTruncated: steps.some(({ trace }) => trace.stopReason === "length"),
+    })),
+  };
 }
 
 /** @throws ConfigError when there is no such estimator, or its result has another shape than the rewards. */
@@ -48,6 +64,7 @@ export function computeAdvantages(
     name,
     rewards: members.map(({ reward }) => reward),
     lengths: members.map(sampledTokens),
+    ...comparedFacts(members),
   }));
   return estimateByRole(compared, options);
 }
@@ -62,11 +79,17 @@ export function estimateByRole(
   const advantages: Float64Array[] = Array.from({ length: groups.length });
   const metrics: Record<string, number> = {};
   for (const [role, indices] of indicesByRole) {
-    const rewards = indices.map((index) => groups[index]?.rewards ?? []);
-    const lengths = indices.map((index) => groups[index]?.lengths ?? []);
+    const own = indices.map((index) => groups[index] as ComparedGroup);
+    const rewards = own.map((group) => group.rewards);
     const estimator = options.byRole?.get(role) ?? options.estimator;
     const estimate = typeof estimator === "string" ? findEstimator(estimator) : estimator;
-    const estimated = estimate(rewards, { normByStd: options.normByStd, lengths });
+    const estimated = estimate(rewards, {
+      normByStd: options.normByStd,
+      lengths: own.map(({ lengths }) => lengths),
+      signals: own.map(({ signals }) => signals),
+      outcomes: own.map(({ outcomes }) => outcomes),
+      weights: new Map(),
+    });
     requireSameShape(role, rewards, estimated);
     indices.forEach((index, position) => {
       advantages[index] = estimated[position] ?? new Float64Array(0);

@@ -3,6 +3,7 @@ import { ConfigError } from "../core/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import {
   type AdvantageEstimator,
+  gdpo,
   gpg,
   grpo,
   grpoPassAtK,
@@ -26,6 +27,7 @@ export const estimatorNames = [
   "gpg",
   "maxrl",
   "grpo_passk",
+  "gdpo",
 ] as const;
 export type EstimatorName = (typeof estimatorNames)[number];
 
@@ -43,6 +45,7 @@ const estimators: ReadonlyMap<string, AdvantageEstimator> = new Map<
   ["gpg", gpg],
   ["maxrl", maxrl],
   ["grpo_passk", grpoPassAtK],
+  ["gdpo", gdpo],
 ]);
 
 /** Custom estimators, by the name that options use for them. */
@@ -53,7 +56,7 @@ export type CustomName = `${string}#${string}`;
 
 export const isCustomName = (name: string): name is CustomName => name.includes("#");
 
-/** Estimators that compare rollouts within a group: equal rewards carry no signal for them. */
+/** Estimators that compare rollouts within a group: equal rewards (in gdpo, equal signals) teach them nothing. */
 export const groupRelative: ReadonlySet<EstimatorName> = new Set([
   "grpo",
   "rloo",
@@ -62,6 +65,7 @@ export const groupRelative: ReadonlySet<EstimatorName> = new Set([
   "gpg",
   "maxrl",
   "grpo_passk",
+  "gdpo",
 ]);
 
 /** @throws ConfigError when there is no estimator of that name. */

@@ -3,6 +3,8 @@ import { ConfigError } from "../core/errors.ts";
 import { estimatorNames, findEstimator } from "./catalog.ts";
 import {
   type AdvantageEstimator,
+  type EstimatorOptions,
+  gdpo,
   gpg,
   grpo,
   grpoPassAtK,
@@ -25,6 +27,20 @@ function distance(
   const wanted = expected.flat();
   return flat.reduce((worst, value, i) => Math.max(worst, Math.abs(value - (wanted[i] ?? NaN))), 0);
 }
+
+/** What is known of each rollout. */
+const known = (
+  lengths: readonly (readonly number[])[],
+  normByStd = true,
+  signals: EstimatorOptions["signals"] = [],
+  weights: Readonly<Record<string, number>> = {},
+): EstimatorOptions => ({
+  normByStd,
+  lengths,
+  signals,
+  weights: new Map(Object.entries(weights)),
+  outcomes: [],
+});
 
 type Case = readonly [
   name: string,
@@ -197,7 +213,7 @@ describe("advantage estimators", () => {
   ]) {
     it(`${name} gives the worked numbers of ${JSON.stringify(rewards)}`, () => {
       const lengths = given ?? rewards.map((group) => group.map(() => 1));
-      const advantages = estimator(rewards, { normByStd, lengths });
+      const advantages = estimator(rewards, known(lengths, normByStd));
       // Published numbers are rounded.
       expect(distance(advantages, expected)).toBeLessThan(given ? 1e-6 : 1e-12);
     });
@@ -211,12 +227,10 @@ describe("advantage estimators", () => {
     ["gpg", gpg],
     ["maxrl", maxrl],
     ["grpo_passk", grpoPassAtK],
+    ["gdpo", gdpo],
   ])("%s gives exactly 0 to equal rewards and to a group of one", (_, estimator) => {
     // 0.1 * 3 / 3 is not 0.1 in floating point.
-    const [equal, alone] = estimator([[0.1, 0.1, 0.1], [0.5]], {
-      normByStd: true,
-      lengths: [[3, 1, 2], [5]],
-    });
+    const [equal, alone] = estimator([[0.1, 0.1, 0.1], [0.5]], known([[3, 1, 2], [5]]));
     expect([...(equal ?? []), ...(alone ?? [])].map(Math.abs)).toEqual([0, 0, 0, 0]);
   });
 
@@ -227,7 +241,7 @@ describe("advantage estimators", () => {
     "%s compares: the same amount more for everyone changes nothing",
     (name) => {
       const estimate = findEstimator(name);
-      const options = { normByStd: true, lengths };
+      const options = known(lengths);
       const shifted = groups.map((rewards) => rewards.map((reward) => reward - 100));
       const expected = estimate(groups, options).map((values) => [...values]);
       expect(distance(estimate(shifted, options), expected)).toBeLessThan(1e-9);
@@ -238,7 +252,7 @@ describe("advantage estimators", () => {
     "%s turns with the sign of the rewards",
     (name) => {
       const estimate = findEstimator(name);
-      const options = { normByStd: true, lengths };
+      const options = known(lengths);
       const turned = groups.map((rewards) => rewards.map((reward) => -reward));
       const expected = estimate(groups, options).map((values) =>
         [...values].map((value) => -value),
@@ -250,20 +264,20 @@ describe("advantage estimators", () => {
   it.each(estimatorNames)("%s stays finite for huge and for tiny rewards", (name) => {
     for (const scale of [1e12, 1e-12]) {
       const scaled = groups.map((rewards) => rewards.map((reward) => reward * scale));
-      const values = findEstimator(name)(scaled, { normByStd: true, lengths });
+      const values = findEstimator(name)(scaled, known(lengths));
       expect(values.flatMap((group) => [...group]).every(Number.isFinite)).toBe(true);
     }
   });
 
   it("gives empty answers a place, though they have no token to train", () => {
     // opo by hand: baseline (1 * 0 + 3 * 1) / 4.
-    const [values] = opo([[0, 1]], { normByStd: true, lengths: [[1, 3]] });
+    const [values] = opo([[0, 1]], known([[1, 3]]));
     expect([...(values ?? [])]).toEqual([-0.75, 0.25]);
   });
 
   it("returns nothing for nothing", () => {
     for (const name of estimatorNames) {
-      expect(findEstimator(name)([], { normByStd: true, lengths: [] })).toEqual([]);
+      expect(findEstimator(name)([], known([]))).toEqual([]);
     }
   });
 

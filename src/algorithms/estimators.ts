@@ -2,14 +2,31 @@
  * Advantage estimators: formula, paper, code, to be compared by eye. `r_i` is the reward of member i of a
  * group, `A_i` its advantage; a role's groups come together. `catalog.ts` finds them by name.
  */
-import { mean, populationStd, weightedMean } from "./statistics.ts";
+import type { TerminationReason } from "../core/trajectory.ts";
+import { signalColumns } from "./signals.ts";
+import { mean, populationStd, unbiasedStd, weightedMean } from "./statistics.ts";
 
-/** What an advantage estimator needs to know of the run. */
+/** How a rollout came out, in addition to its reward. */
+export interface RolloutOutcome {
+  /** null = not reported. */
+  readonly isCorrect: boolean | null;
+  readonly terminationReason: TerminationReason;
+  /** A token limit cut one of its responses off. */
+  readonly isTruncated: boolean;
+}
+
+/** What an advantage estimator may know of a group's rollouts besides their rewards, and of the run. */
 export interface EstimatorOptions {
   /** `grpo`, `grpo_passk`: divide by the group's standard deviation. Others do not read it. @default true */
   readonly normByStd: boolean;
   /** [group][member] sampled tokens of each rollout, at least 1; `opo` and `reinforce_plus_plus` read it. */
   readonly lengths: readonly (readonly number[])[];
+  /** [group][member] the signals of each rollout by name; `gdpo` reads them. */
+  readonly signals: readonly (readonly Readonly<Record<string, number>>[])[];
+  /** [group][member] */
+  readonly outcomes: readonly (readonly RolloutOutcome[])[];
+  /** `gdpo`: weights by signal. Empty for all signals there are, each with the weight 1. */
+  readonly weights: ReadonlyMap<string, number>;
 }
 
 /**
@@ -159,3 +176,36 @@ export const grpoPassAtK: AdvantageEstimator = (groups, { normByStd }) =>
     advantages[at] = (best - second) / (normByStd ? populationStd(rewards) + stdEpsilon : 1);
     return advantages;
   });
+
+/** Added to standard deviations in `gdpo`, as in TRL. */
+const gdpoEpsilon = 1e-4;
+
+/**
+ * GDPO, group reward-decoupled normalization (Liu et al. 2026, arXiv:2601.05242), with TRL's numbers: each
+ * signal k is normalized within its group, z_ik = (s_ik - mean_k) / (std_k + 1e-4), and the sums
+ * S_i = sum of w_k z_ik over the role: A_i = (S_i - mean S) / (std S + 1e-4), all std unbiased. The sum of
+ * signals, which GRPO normalizes, is the same for rollouts that differ in what they are good at.
+ *
+ * `reward` names the reward. A signal that a rollout lacks is left out of its sum, and a rollout without any
+ * has the advantage 0, as has a group of one.
+ */
+export const gdpo: AdvantageEstimator = (groups, { signals, weights }) => {
+  const columns = signalColumns(groups, signals, weights);
+  const sums = groups.map((rewards, g) =>
+    Float64Array.from(rewards, (_, i) => {
+      const terms = columns.flatMap(({ weight, values }) => {
+        const all = (values[g] ?? []).filter((value) => value !== undefined);
+        const own = values[g]?.[i];
+        if (own === undefined || all.length < 2) return [];
+        return [(weight * (own - mean(all))) / (unbiasedStd(all) + gdpoEpsilon)];
+      });
+      return terms.length === 0 ? Number.NaN : terms.reduce((sum, term) => sum + term, 0);
+    }),
+  );
+  const known = sums.flatMap((group) => [...group].filter((sum) => !Number.isNaN(sum)));
+  const baseline = mean(known);
+  const scale = unbiasedStd(known) + gdpoEpsilon;
+  return sums.map((group) =>
+    group.map((sum) => (Number.isNaN(sum) ? 0 : (sum - baseline) / scale)),
+  );
+};

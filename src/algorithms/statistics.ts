@@ -39,6 +39,12 @@ export function populationStd(values: ArrayLike<number>): number {
   return Math.sqrt(sum / values.length);
 }
 
+/** Standard deviation divided by n - 1; 0 for fewer than two values. */
+export function unbiasedStd(values: ArrayLike<number>): number {
+  const n = values.length;
+  return n < 2 ? 0 : populationStd(values) * Math.sqrt(n / (n - 1));
+}
+
 /** Whether all values are the same, up to rounding. True for one value and for none. */
 export function isUniform(values: ArrayLike<number>): boolean {
   return populationStd(values) < uniformTolerance;

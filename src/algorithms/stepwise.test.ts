@@ -12,6 +12,8 @@ function trajectory(rewards: readonly (number | null)[]): Trajectory {
   return { steps } as unknown as Trajectory;
 }
 
+const episode = { isCorrect: null, terminationReason: "completed" } as GroupMember["episode"];
+
 function group(
   name: string,
   ...members: readonly [reward: number, ...steps: (number | null)[]][]
@@ -20,9 +22,11 @@ function group(
     id: `t:${name}`,
     taskId: "t",
     name,
-    members: members.map(
-      ([reward, ...steps]) => ({ reward, trajectory: trajectory(steps) }) as GroupMember,
-    ),
+    members: members.map(([reward, ...steps]): GroupMember => ({
+      reward,
+      trajectory: trajectory(steps),
+      episode,
+    })),
   };
 }
 

@@ -8,9 +8,14 @@
  * rewards (`stepShaping`) is part of r_k of the step in whose response it arose. An estimator sees the
  * returns of all groups and steps of a role at once.
  */
-import type { Trajectory, TrajectoryGroup } from "../core/trajectory.ts";
+import type { GroupMember, Trajectory, TrajectoryGroup } from "../core/trajectory.ts";
 import { isUniform } from "./statistics.ts";
-import { estimateByRole, type AdvantageOptions, type AdvantageResult } from "./advantages.ts";
+import {
+  type AdvantageOptions,
+  type AdvantageResult,
+  comparedFacts,
+  estimateByRole,
+} from "./advantages.ts";
 
 /** [step] discounted returns. */
 export function stepReturns(
@@ -83,6 +88,7 @@ export function computeStepwiseAdvantages(
         lengths: members.map((member) =>
           Math.max(1, group.members[member]?.trajectory.steps[step]?.trace.responseIds.length ?? 0),
         ),
+        ...comparedFacts(members.map((member) => group.members[member] as GroupMember)),
       };
     }),
   );

@@ -1,6 +1,6 @@
 /** Options that assign an estimator or a loss to single roles: every form of them is stored as a list. */
 import { z } from "zod";
-import { isTree, snakeKeys } from "./camel-keys.ts";
+import { isTree, toSnake, type Tree } from "./camel-keys.ts";
 
 /** What each role has. */
 export function byRole<V extends { readonly role: string }>(
@@ -27,12 +27,16 @@ export function rolePairs(given: unknown): readonly Pair[] {
   });
 }
 
+/** Its own keys may be in camelCase; those of maps in it are names of others. */
+const snakeOptions = (tree: Tree): Tree =>
+  Object.fromEntries(Object.entries(tree).map(([key, value]) => [toSnake(key), value]));
+
 /** Keys of a map are roles, so their case must stay; those of an estimator or a loss may be in camelCase. */
 export function roleMap<V>(
   variant: z.ZodType<V>,
   what: "estimator" | "loss",
 ): z.ZodPrefault<z.ZodType<readonly (V & { readonly role: string })[]>> {
-  const one = z.preprocess((value) => (isTree(value) ? snakeKeys(value) : value), variant);
+  const one = z.preprocess((value) => (isTree(value) ? snakeOptions(value) : value), variant);
   return z
     .union([
       z.record(z.string().min(1), one),

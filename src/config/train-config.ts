@@ -1355,6 +1355,16 @@ export interface Sections {
      */
     readonly val?: string | null;
     /**
+     * Several sources of training tasks in place of dataset.train: each a dataset, as in
+     * dataset.train, or an environment, as in env with its split. weight is its share of the tasks
+     * of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of
+     * evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.
+     * Allowed: a map of names to maps of train or env, and weight, val, limit, evaluator and split,
+     * or a list of these with name.
+     * @default []
+     */
+    readonly sources?: readonly DataSource[];
+    /**
      * Fields of a task, and the field of the rows that each is read from, as in {instruction:
      * question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.
      * Allowed: a map of names to fields of the rows, or a list of name=field.
@@ -1541,8 +1551,9 @@ export interface Sections {
     /**
      * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
      * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
-     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). null
-     * is off.
+     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). self
+     * is the policy, which reads distillation.hint as well: on-policy self-distillation
+     * (arXiv:2601.18734, arXiv:2601.19897). null is off.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1559,6 +1570,48 @@ export interface Sections {
      * @default null
      */
     readonly teacherModel?: string | null;
+    /**
+     * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata,
+     * such as answer, dots lead into maps; or path#export of a function of task and episode that
+     * returns a text, or null for no hint, for which the rollout teaches nothing. null is none.
+     * Allowed: a non-empty string, or null.
+     * @default null
+     */
+    readonly hint?: string | null;
+    /**
+     * What is appended to the last user message of the teacher's prompt; {hint} stands for the
+     * hint.
+     * Allowed: a text that contains {hint}.
+     * @default "\n\nThe answer is {hint}"
+     */
+    readonly hintTemplate?: string;
+    /**
+     * Weights of the policy as its own teacher: those of now, or those that the run began with.
+     * Allowed: one of current, initial.
+     * @default "current"
+     */
+    readonly selfWeights?: "current" | "initial";
+    /**
+     * What falls with the teacher's advantages, estimated from the sampled token: reverse is
+     * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
+     * and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).
+     * Allowed: one of reverse, forward, skewed.
+     * @default "reverse"
+     */
+    readonly divergence?: OrType<
+      | {
+          readonly type: "reverse" | "forward";
+        }
+      | {
+          readonly type: "skewed";
+          /**
+           * Share of the policy in the mixture that skewed compares it with.
+           * Allowed: a number above 0 and below 1.
+           * @default 0.1
+           */
+          readonly skew?: number;
+        }
+    >;
     /**
      * Factor on the advantages from the teacher.
      * Allowed: a number above 0.
@@ -1656,6 +1709,15 @@ export interface AlgorithmValues {
    * @default 0
    */
   readonly entropyCoef?: number;
+  /**
+   * Weights of the cross-entropy of what the environment answers, by role of the message: the
+   * contents of messages that follow a response of the policy, as in {tool: 0.05} (ECHO,
+   * arXiv:2605.24517, which recommends 0.01 to 0.05). Added to the policy loss as a mean over these
+   * tokens. Empty is off.
+   * Allowed: a map of message roles to numbers from 0 on, or a list of name=number.
+   * @default []
+   */
+  readonly observationLoss?: readonly string[];
   /**
    * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
    * still count in the statistics that an estimator takes over all groups. null excludes them
@@ -1825,7 +1887,7 @@ export interface AlgorithmNames {
    * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
    * not supported.
    * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
-   * opo, gpg, maxrl, grpo_passk, or path#export of a function.
+   * opo, gpg, maxrl, grpo_passk, gdpo, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
@@ -1850,6 +1912,18 @@ export interface AlgorithmNames {
           | "gpg"
           | "maxrl"
           | "gae";
+      }
+    | {
+        readonly type: "gdpo";
+        /**
+         * Weights of the signals that an evaluator returns next to the reward, each normalized
+         * apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in
+         * {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal
+         * there is, with the weight 1, or the reward where there are none.
+         * Allowed: a map of signals to numbers, or a list of name=number.
+         * @default []
+         */
+        readonly weights?: readonly string[];
       }
   >;
   /**
@@ -1974,6 +2048,26 @@ export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly
 
 /** The policy loss of one role. */
 export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
+
+/** A source of tasks: an entry of `dataset.sources`. */
+export interface DataSource {
+  /** Of the source, and `metadata.data_source` of its tasks. */
+  readonly name: string;
+  /** Training dataset, as in `dataset.train`; null where `env` has the tasks. @default null */
+  readonly train?: string | null;
+  /** Validation dataset, as in `dataset.val`. @default null, no validation on this source */
+  readonly val?: string | null;
+  /** Share of the tasks of each step, relative to the other sources'. Above 0. @default 1 */
+  readonly weight?: number;
+  /** Most training tasks, and most validation tasks. @default null, all */
+  readonly limit?: number | null;
+  /** Scores its tasks, as in `evaluator`. @default null, the evaluator of the run or the environment */
+  readonly evaluator?: string | null;
+  /** Environment of its tasks, as in `env`. @default null */
+  readonly env?: string | null;
+  /** Split of `env` whose tasks are trained on, where `train` is null. @default "train" */
+  readonly split?: string;
+}
 
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {

@@ -22,6 +22,8 @@ export interface BackendCapabilities {
   readonly entropyBonus?: boolean;
   /** `LossSpec.dualClip`. @default false */
   readonly dualClip?: boolean;
+  /** `TrainingRow.observationWeights`. @default false: rows with them are not sent */
+  readonly observations?: boolean;
   /** Whether all weights can be trained (`ModelSpec.lora` is null). */
   readonly fullFineTune: boolean;
   /** Whether a LoRA adapter can be trained. */

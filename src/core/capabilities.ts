@@ -21,6 +21,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     klEstimators,
     entropyBonus: true,
     dualClip: true,
+    observations: true,
     fullFineTune: true,
     lora: true,
     quantizations: ["int8"],

@@ -32,6 +32,8 @@ import { type GivenOf, givenOf, isGiven } from "../util/given.ts";
 import { loadTasks } from "./run-datasets.ts";
 import { agentIn, checkOneEnvironment, openRunEnvironment } from "./run-environment.ts";
 import { createTeacher } from "./teacher/create-teacher.ts";
+import { mixedAgent, openSources } from "./mixture.ts";
+import { loadHint } from "./teacher/load-hint.ts";
 import { openBackend } from "./open-backend.ts";
 import type { AgentTrainerOptions } from "./trainer-options.ts";
 
@@ -125,15 +127,20 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     // The type of the rows concerns the caller only; nothing below this point reads it.
     this.#given = { ...options, backend: object } as unknown as Given;
     const agent = options as unknown as AgentSpec;
-    const inEnv = isGiven(env) || this.config.env !== null;
+    const { sources } = this.config.dataset;
+    const inEnv =
+      isGiven(env) ||
+      this.config.env !== null ||
+      (sources.length > 0 && sources.every((source) => (source.env ?? null) !== null));
     this.#agent = hasAgent(agent) ? agent : null;
     if (this.#agent === null && !inEnv) requireAgent(this.config, options);
     // What is wrong with it is known before anything starts.
     if (isGiven(this.#given.groupEvaluator)) {
       requireFunction("groupEvaluator", this.#given.groupEvaluator);
     }
-    if (this.#agent !== null && !inEnv) resolveAgent(this.#agent, this.#isGroupScored);
-    if (!isGiven(trainDataset) && !inEnv) {
+    if (this.#agent !== null && !inEnv && sources.length === 0)
+      resolveAgent(this.#agent, this.#isGroupScored);
+    if (!isGiven(trainDataset) && !inEnv && sources.length === 0) {
       requireOption(this.config.dataset.train, "dataset.train", "trainDataset");
     }
     checkParts(this.config, {
@@ -203,22 +210,27 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
     const { resume, allowChanges, onEvent } = this.#given;
     const listeners = onEvent === undefined ? more : [...more, onEvent];
     await using env = await openRunEnvironment(config, this.#folder, this.#given.env);
-    const rollouts = await agentIn(this.#agent, config, this.#folder, env?.source ?? null, {
-      ...this.#given,
-      isGroupScored: this.#isGroupScored,
-    });
+    await using mixture = await openSources(config, this.#folder);
+    const { sources } = mixture;
+    const parts = { ...this.#given, isGroupScored: this.#isGroupScored };
+    const rollouts =
+      sources.length > 0
+        ? await mixedAgent(this.#agent, config, this.#folder, sources, parts)
+        : await agentIn(this.#agent, config, this.#folder, env?.source ?? null, parts);
     const groupEvaluator =
       this.#given.groupEvaluator ??
       (await loadGroupEvaluator(config, this.#folder, env?.source ?? null));
     const { warnings: dataWarnings, ...tasks } = await loadTasks(config, this.#folder, {
       ...this.#given,
       environment: env?.source ?? null,
+      sources,
       ...(signal === undefined ? {} : { signal }),
     });
     await using opened = await openBackend(config, this.#folder, { ...this.#given, listeners });
     const { backend } = opened;
     if (backend !== this.#given.backend) this.#checkBackend(backend);
     await using teacher = createTeacher(config, this.#folder, this.#given.onPull);
+    const hint = await loadHint(config, this.#folder);
     const isBackendLoss = (name: string): boolean =>
       (backend.capabilities.losses as readonly string[]).includes(name);
     const loaded = await loadAlgorithms(
@@ -235,7 +247,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
         ...tasks,
         ...functions,
         ...{ config, backend, rollouts },
-        ...defined({ groupEvaluator }),
+        ...defined({ groupEvaluator, hint }),
         ...(teacher === null ? {} : { teacher }),
         warnings: [...this.#warnings, ...wayNotices(config, rollouts), ...dataWarnings],
       }),

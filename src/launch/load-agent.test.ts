@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../config/load.ts";
 import { loadAgent, requireAgent } from "./load-agent.ts";
@@ -29,7 +30,10 @@ const load = (
   const agentCommand = { ...noCommand, run: command };
   return loadAgent({ agent: at(agent), agentCommand, evaluator: at(evaluator) }, folder);
 };
-const parts = (await import(join(folder, "parts.mjs"))) as Record<string, unknown>;
+const parts = (await import(pathToFileURL(join(folder, "parts.mjs")).href)) as Record<
+  string,
+  unknown
+>;
 
 describe("an agent from a module", () => {
   const { flow, flowObject, Turns, Player, Board, hooked, score } = parts;

@@ -22,7 +22,10 @@ it("loads what options name as path#export, relative to their file, and nothing 
     "algorithm.estimator_by_role={judge: rloo, solver: ./mine.mjs#twice}",
   );
   expect(Object.keys(loaded.estimators)).toEqual(["./mine.mjs#twice"]);
-  const options = { normByStd: true, lengths: [[1, 1]] };
+  const options = {
+    ...{ normByStd: true, lengths: [[1, 1]] },
+    ...{ signals: [], outcomes: [], weights: new Map() },
+  };
   expect(loaded.estimators["./mine.mjs#twice"]?.([[1, 3]], options)).toEqual([
     Float64Array.of(2, 6),
   ]);

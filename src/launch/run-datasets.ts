@@ -3,12 +3,14 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import { findLeaks, type Leak } from "../datasets/overlap/overlap.ts";
+import { MixedTasks, type TaskPart } from "../datasets/tasks/mixed-tasks.ts";
 import { select, splitDataset } from "../datasets/tasks/select.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { PullProgress } from "../backends/local/index.ts";
 import { defined } from "../util/defined.ts";
 import { fieldsOf, shardOf } from "./dataset-options.ts";
 import { isGiven } from "../util/given.ts";
+import type { OpenSource } from "./mixture.ts";
 import { type DatasetSource, type LoadDatasetOptions, loadNamed } from "./load-dataset.ts";
 
 /** Datasets that code passed. */
@@ -17,6 +19,8 @@ export interface PassedDatasets {
   readonly valDataset?: DatasetInput | null;
   /** Has the tasks where neither code nor the options name a dataset. */
   readonly environment?: EnvironmentSource | null;
+  /** Those of `dataset.sources`, in place of a single dataset. @default none */
+  readonly sources?: readonly OpenSource[];
   /** The environment's training tasks stay unread. @default false */
   readonly valOnly?: boolean;
   readonly signal?: AbortSignal;
@@ -105,16 +109,53 @@ export async function loadTasks(
   const { shuffle, limit, valLimit, valFraction, splitSeed: seed } = dataset;
   const part = { shuffle, seed, shard: shardOf(dataset.shard), limit };
   const valPart = { shuffle, seed, limit: valLimit };
+  const { sources = [], valOnly = false } = passed;
+  if (sources.length > 0) {
+    const from = async (open: OpenSource, which: "train" | "val", own: LoadDatasetOptions) => {
+      const { name, weight = 1, limit: most = null, split = "train" } = open.options;
+      const named = open.options[which] ?? null;
+      const isOfEnvironment = named === null && which === "train";
+      const source = isOfEnvironment ? open.environment?.tasks(split, {}, signal) : named;
+      if (source === undefined || source === null) return [];
+      const least = Math.min(most ?? Infinity, own.limit ?? Infinity);
+      const tasks = await loadNamed(source, {
+        ...{ ...shared, ...own, limit: Number.isFinite(least) ? least : null },
+        option: `dataset.sources.${name}.${which}`,
+        ...(isOfEnvironment ? { name: `tasks of ${name}` } : {}),
+      });
+      return [{ name, weight, tasks }];
+    };
+    const all = async (which: "train" | "val", own: LoadDatasetOptions): Promise<MixedTasks> => {
+      const parts: TaskPart[] = [];
+      for (const source of sources) parts.push(...(await from(source, which, own)));
+      return new MixedTasks(parts);
+    };
+    const trainTasks = valOnly ? [] : await all("train", part);
+    return checked(config, trainTasks, [...(await all("val", valPart))], warnings);
+  }
   const isSplit = valFraction > 0 && !isGiven(valDataset) && dataset.val === null;
   const all = (await load(trainDataset, "train", isSplit ? {} : part)) ?? [];
   const split = isSplit ? splitDataset(all, valFraction, seed) : null;
   const trainTasks = split === null ? all : select(split.train, part);
   const val = split === null ? await load(valDataset, "val", valPart) : select(split.val, valPart);
-  const valTasks = val === null ? [] : [...val];
+  return checked(config, trainTasks, val === null ? [] : [...val], warnings);
+}
+
+/** With a warning where validation tasks are training tasks, too. */
+function checked(
+  { dataset }: TrainConfig,
+  trainTasks: Dataset,
+  valTasks: readonly Task[],
+  warnings: readonly string[],
+): RunTasks {
   if (valTasks.length > 0 && dataset.leakCheck !== "none") {
     const isLarge = trainTasks.length > maxNearTasks;
     const leaks = findLeaks(trainTasks, valTasks, isLarge ? "exact" : dataset.leakCheck);
-    if (leaks.length > 0) warnings.push(leakWarning(leaks, valTasks.length));
+    if (leaks.length > 0)
+      return {
+        ...{ trainTasks, valTasks },
+        warnings: [...warnings, leakWarning(leaks, valTasks.length)],
+      };
   }
   return { trainTasks, valTasks, warnings };
 }

@@ -6,11 +6,12 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { CheckpointError } from "../core/errors.ts";
 import { fileError } from "../core/file-error.ts";
 import { writeFolderAtomic } from "../util/files/atomic-write.ts";
+import { rename } from "../util/files/rename.ts";
 import type { Usage } from "./spending.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
@@ -124,11 +125,13 @@ export interface Checkpoint {
   readonly rollouts: BufferedRollouts;
 }
 
+/** Their paths with `/`, since a checkpoint may be read on another system. */
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .map((path) => path.split(sep).join("/"))
     .sort();
 }
 

@@ -2,7 +2,7 @@
 import { mean } from "../algorithms/statistics.ts";
 import { isCutOff, isFailed, isScored } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
-import { addTo } from "../util/group-by.ts";
+import { addTo, groupBy } from "../util/group-by.ts";
 
 type Metrics = Record<string, number>;
 
@@ -79,6 +79,27 @@ export function setIfDefined(metrics: Metrics, key: string, value: number | unde
   if (value !== undefined) metrics[key] = value;
 }
 
+/** The source of a task: `metadata.data_source`, when that is a string. */
+export function dataSource({ task }: Pick<Episode, "task">): string | null {
+  const source = (task.metadata as Readonly<Record<string, unknown>> | null)?.["data_source"];
+  return typeof source === "string" && source !== "" ? source : null;
+}
+
+/** `source/{source}/...` for each source that a task names. */
+function sourceMetrics(episodes: readonly Episode[]): Metrics {
+  const metrics: Metrics = {};
+  for (const [source, own] of groupBy(episodes, dataSource)) {
+    if (source === null) continue;
+    const prefix = `source/${source}`;
+    metrics[`${prefix}/tasks`] = new Set(own.map(({ task }) => task.id)).size;
+    metrics[`${prefix}/failed`] = own.filter(isFailed).length;
+    metrics[`${prefix}/sampled_tokens`] = sampledTokens(own);
+    setIfDefined(metrics, `${prefix}/reward_mean`, meanOf(rewardsOf(own)));
+    setIfDefined(metrics, `${prefix}/pass@1`, passRate(own));
+  }
+  return metrics;
+}
+
 /** Metrics of a step's rollouts. */
 export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
   const metrics: Metrics = {};
@@ -97,5 +118,5 @@ export function trainEpisodeMetrics(episodes: readonly Episode[]): Metrics {
     metrics[`rollout/termination_fraction/${reason}`] = ended / episodes.length;
   }
   metrics["tokens/sampled"] = sampledTokens(episodes);
-  return { ...metrics, ...ownMetrics(episodes, "") };
+  return { ...metrics, ...sourceMetrics(episodes), ...ownMetrics(episodes, "") };
 }

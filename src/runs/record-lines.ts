@@ -3,9 +3,10 @@
  * kept out of its text as parts, so that another thread can turn them into text.
  */
 import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { namingFile } from "../core/file-error.ts";
 import { gzipBlockSync } from "../util/files/gzip-blocks.ts";
+import { renameSync } from "../util/files/rename.ts";
 import { toLine } from "./json-lines.ts";
 
 export type Compression = "none" | "gzip";

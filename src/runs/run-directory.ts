@@ -4,13 +4,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { stringify } from "yaml";
 import { CheckpointError, ConfigError } from "../core/errors.ts";
 import type { ConfigChange } from "../core/events.ts";
 import { fileError, namingFile } from "../core/file-error.ts";
 import { writeFileAtomicSync } from "../util/files/atomic-write.ts";
+import { rename } from "../util/files/rename.ts";
 import {
   type Checkpoint,
   listCheckpoints,

@@ -2,10 +2,11 @@
  * `run.lock`: only one process at a time writes to a run folder. A lock left by a dead process is
  * taken over.
  */
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { AgentTrainerError } from "../core/errors.ts";
+import { renameSync } from "../util/files/rename.ts";
 
 interface LockRecord {
   readonly pid: number;

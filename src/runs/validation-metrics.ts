@@ -2,7 +2,7 @@
 import { isFailed, isScored } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { groupBy } from "../util/group-by.ts";
-import { haveCorrectness, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
+import { dataSource, haveCorrectness, meanOf, ownMetrics, setIfDefined } from "./episode-metrics.ts";
 
 type Metrics = Record<string, number>;
 
@@ -16,12 +16,6 @@ export function passAtK(n: number, right: number, k: number): number {
   let allWrong = 1;
   for (let i = n - right + 1; i <= n; i++) allWrong *= 1 - k / i;
   return 1 - allWrong;
-}
-
-/** The source of a task: `metadata.data_source`, when that is a string. */
-export function dataSource({ task }: Episode): string | null {
-  const source = (task.metadata as Readonly<Record<string, unknown>> | null)?.["data_source"];
-  return typeof source === "string" && source !== "" ? source : null;
 }
 
 interface Scale {

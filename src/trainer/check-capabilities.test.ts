@@ -10,6 +10,7 @@ const all: BackendCapabilities = {
   klEstimators,
   entropyBonus: true,
   dualClip: true,
+  observations: true,
   fullFineTune: true,
   lora: true,
   quantizations: ["int8"],
@@ -37,6 +38,7 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   ],
   "algorithm.kl_beta": ["algorithm.kl_beta=0.1", { klEstimators: ["k1"] }],
   "algorithm.entropy_coef": ["algorithm.entropy_coef=0.1", { entropyBonus: false }],
+  "algorithm.observation_loss": ["algorithm.observation_loss={tool: 0.1}", { observations: false }],
   "algorithm.rollout_correction.type": ["algorithm.rollout_correction=token", { forward: false }],
   "algorithm.rollout_correction.reject": [
     "algorithm.rollout_correction={reject: {token_k1: 2}}",
@@ -45,6 +47,11 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "algorithm.rollout_correction.rollout_token_veto_threshold": [
     "algorithm.rollout_correction.rollout_token_veto_threshold=1e-4",
     { forward: false },
+  ],
+  "distillation.teacher": ["distillation={teacher: self, hint: answer}", { forward: false }],
+  "distillation.self_weights": [
+    "distillation={teacher: self, self_weights: initial}",
+    { reference: false },
   ],
   "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],

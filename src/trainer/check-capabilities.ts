@@ -63,6 +63,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
     loraTargets === "layers" ||
     (loraTargets === "groups" && loraGroupOf(model.loraTargets) !== null),
   minP: ({ minP = true }) => minP,
+  observations: ({ observations }) => observations === true,
   quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),
   learningRate: sets("learningRate"),
   beta1: sets("beta1"),

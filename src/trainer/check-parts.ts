@@ -29,6 +29,7 @@ export function checkParts(config: TrainConfig, passed: PassedParts): void {
     ["evaluator", passed.agent],
     ["group_evaluator", passed.groupEvaluator],
     ["dataset.train", passed.trainDataset],
+    ["dataset.sources", passed.trainDataset || passed.valDataset],
     ["dataset.val", passed.valDataset],
   ]);
   const tree = configTree(config);

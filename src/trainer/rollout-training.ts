@@ -12,12 +12,13 @@ import type { Teacher } from "../core/teacher.ts";
 import type { Rollouts } from "../rollouts/service/agent-spec.ts";
 import { createRolloutService } from "../rollouts/service/gateway-service.ts";
 import { nothingBuffered } from "../rollouts/task-rollouts.ts";
-import { createBatchPlan, stepsForEpochs } from "../runs/batches.ts";
+import { stepsForEpochs } from "../runs/batches.ts";
 import type { TaskOrder } from "../runs/checkpoint.ts";
+import { planBatches } from "../runs/mixture-plan.ts";
 import { ExchangeLog } from "../runs/exchange-log.ts";
 import { resumedState, tasksBegun } from "../runs/resumed-state.ts";
 import { hashDataset } from "../runs/run-identity.ts";
-import { checkTasks, orderOf, ordersAfter, plannedOrders } from "../runs/task-orders.ts";
+import { checkTasks, orderOf, ordersAfter } from "../runs/task-orders.ts";
 import { rewardGoal } from "../runs/validation-goal.ts";
 import { defined } from "../util/defined.ts";
 import { estimateRun, formatEstimate } from "./budget/estimate.ts";
@@ -30,6 +31,7 @@ import { createAsyncStepper } from "./steppers/async.ts";
 import type { Stepper } from "./steppers/stepper.ts";
 import { createSyncStepper } from "./steppers/sync.ts";
 import type { StartedRun, Training } from "./training.ts";
+import type { Hint } from "./update/self-teacher.ts";
 import { temperatureWarnings } from "./update/warnings.ts";
 
 export interface RolloutTraining {
@@ -43,6 +45,8 @@ export interface RolloutTraining {
   readonly groupEvaluator?: GroupEvaluator;
   /** Not started yet; the caller disposes of it. */
   readonly teacher?: Teacher;
+  /** Of the policy as its own teacher. */
+  readonly hint?: Hint;
   /** Warnings about options without an effect. */
   readonly warnings: readonly string[];
 }
@@ -96,7 +100,7 @@ export function rolloutTraining(given: RolloutTraining): Training {
 /** Starts the model, the teacher, and the gateway with the runner of rollouts. */
 async function train(given: RolloutTraining, run: StartedRun): ReturnType<StartedRun["loop"]> {
   const { config, backend, budget, directory, signal, state } = run;
-  const { groupEvaluator, teacher } = given;
+  const { groupEvaluator, teacher, hint } = given;
   const target = await backend.start({
     seed: config.trainer.seed,
     model: modelSpecOf(config.model),
@@ -107,6 +111,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
   checkCapabilities(config, backend);
   await run.restore();
   await teacher?.start(target.renderer ?? null, signal);
+  const { contextLength } = target.kind === "sampler" ? target.sampler : target;
   await using exchanges = new ExchangeLog({
     run: directory.path,
     kilobytes: config.record.httpBodyKb,
@@ -126,14 +131,15 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
     ...run,
     gate: service.gate,
     rollouts: service.run,
-    batches: createBatchPlan(given.trainTasks, {
-      batchSize: batchSizeOf(config),
-      ...plannedOrders(state.orders as readonly TaskOrder[]),
-    }),
+    batches: planBatches(
+      given.trainTasks,
+      batchSizeOf(config),
+      state.orders as readonly TaskOrder[],
+    ),
     valTasks: given.valTasks,
     estimators: given.estimators,
     losses: given.losses,
-    ...defined({ groupEvaluator, teacher }),
+    ...defined({ groupEvaluator, teacher, hint, renderer: target.renderer, contextLength }),
   };
   await using stepper = stepperOf(context, run);
   return await run.loop(stepper, (step) => (exchanges.checkpoint = step));

@@ -3,6 +3,7 @@ import type { CustomEstimators } from "../algorithms/catalog.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
+import type { Renderer } from "../core/policy.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import type { RunRollouts } from "../rollouts/service/run-rollouts.ts";
@@ -12,6 +13,7 @@ import type { RunLog } from "../runs/run-log.ts";
 import type { Budget } from "./budget/budget.ts";
 import type { CustomLosses } from "./custom-algorithms.ts";
 import type { Emit, WarnOnce } from "./events.ts";
+import type { Hint } from "./update/self-teacher.ts";
 
 /** Of every run, whatever it learns from. */
 export interface RunContext {
@@ -38,6 +40,12 @@ export interface RolloutContext extends RunContext {
   readonly losses: CustomLosses;
   /** Scores the rollouts of a task together, in place of the rewards of the evaluator. */
   readonly groupEvaluator?: GroupEvaluator;
+  /** Of the policy, where its backend has one. */
+  readonly renderer?: Renderer;
+  /** Longest sequence of the policy, in tokens, where it is known. */
+  readonly contextLength?: number;
+  /** What the policy as its own teacher reads, where `distillation.hint` names something. */
+  readonly hint?: Hint;
   /** Grades sampled tokens, where `distillation.teacher` names one. */
   readonly teacher?: Teacher;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { metricPage, metricPageText } from "../../scripts/metric-docs.ts";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
-import type { AgentFlow } from "../../src/core/agent.ts";
+import type { AgentConfig, AgentFlow } from "../../src/core/agent.ts";
 import type { TrainingBackend } from "../../src/core/backend.ts";
 import { catalogName, metricSections } from "../../src/core/metrics/catalog.ts";
 import { defineEpisode, defineTrajectory } from "../../src/core/report.ts";
@@ -92,6 +92,14 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
     backend: coinBackend({ metrics: () => ({ "engine/busy_s": 0.001, "engine/heat": 1 }) }),
     set: { "replay.tasks": 1 },
   },
+  "several rewards, of tasks with a source": {
+    trainDataset: sourced,
+    evaluator: (task: Task, episode: { rolloutIndex: number }) => ({
+      ...halfRight(task, episode),
+      signals: [{ name: "length", value: episode.rolloutIndex % 2 }],
+    }),
+    set: { "algorithm.estimator": "gdpo" },
+  },
   "a budget": { set: { "budget.usd": 1, "budget.prices": prices } },
   "asynchronous training": {
     evaluator: halfRight,
@@ -133,6 +141,22 @@ const trained = {
 };
 const byLength = (_task: Task, { output }: { output: unknown }): number =>
   (String(output).length % 5) / 5;
+
+/** Two calls, of which the second has an answer to the first. */
+async function conversing(task: Task, config: AgentConfig): Promise<string> {
+  const messages = [{ role: "user", content: task.instruction }];
+  for (let turn = 0; turn < 2; turn++) {
+    const response = await fetch(`${config.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${config.apiKey}` },
+      body: JSON.stringify({ model: config.model, messages }),
+    });
+    const body = (await response.json()) as { choices: { message: { content: string } }[] };
+    const content = body.choices[0]?.message.content ?? "";
+    messages.push({ role: "assistant", content }, { role: "user", content: "Go on." });
+  }
+  return messages.at(-2)?.content ?? "";
+}
 
 /** Names that one run reports. */
 async function reported(options: CoinTrainerOptions): Promise<readonly string[]> {
@@ -193,6 +217,15 @@ describe("metrics", () => {
       "distillation.teacher": "builtin:shop-tiny",
       "distillation.clip": 1,
     });
+    const observing = await reported({
+      backend: createLocalBackend({ threads: 1 }),
+      ...{ agentFlow: conversing, evaluator: byLength },
+      set: { ...trained, "algorithm.observation_loss": { user: 0.05 } },
+    });
+    const itself = await onBackend(createLocalBackend({ threads: 1 }), {
+      "distillation.teacher": "self",
+      "distillation.hint": "price",
+    });
     await using server = await startServer({ modelName: "shop-tiny" });
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {
       "model.name": "shop-tiny",
@@ -200,7 +233,7 @@ describe("metrics", () => {
     const tuned: string[] = [];
     for (const loss of ["sft", "dpo", "kto"] as const)
       tuned.push(...(await reportedByFineTuning(loss)));
-    for (const name of [...local, ...tinker, ...tuned]) found.add(name);
+    for (const name of [...local, ...observing, ...itself, ...tinker, ...tuned]) found.add(name);
   }, 300_000);
 
   it("are in the catalog if a run reports them", () => {

@@ -1,4 +1,4 @@
-/** As much of vitest as tests of operations use, for runtimes on which vitest itself does not start. */
+/** As much of vitest as plain tests use, for runtimes on which vitest itself does not start. */
 import { format } from "node:util";
 import { JestAsymmetricMatchers, JestChaiExpect, JestExtend } from "@vitest/expect";
 import * as chai from "chai";
@@ -8,6 +8,8 @@ export const expect = Object.assign((...values) => chai.expect(...values), chai.
 
 const tests = [];
 let path = [];
+/** What `afterAll` of the open file or block asks for. */
+let endings = [];
 
 const titled = (title, row) =>
   format(
@@ -30,34 +32,61 @@ function withEach(add) {
     each,
     skip: () => {},
     skipIf: (skips) => (skips ? Object.assign(() => {}, { each: () => () => {} }) : own),
+    runIf: (runs) => own.skipIf(!runs),
   });
 }
 
+const hookOf = (title, body) => ({ path, title, body, isHook: true });
+
 export const describe = withEach((title, body) => {
-  const before = path;
+  const outer = { path, endings };
   path = [...path, title];
+  endings = [];
   body();
-  path = before;
+  tests.push(...endings);
+  ({ path, endings } = outer);
 });
 export const it = withEach((title, body) => {
-  tests.push({ name: [...path, title].join(" > "), body });
+  tests.push({ path, title, body });
 });
 export const test = it;
-export const beforeAll = (body) => tests.push({ name: "before all", body });
-export const afterAll = (body) => tests.push({ name: "after all", body });
+/** Types are checked by `npm run types`. */
+const anything = new Proxy(() => anything, { get: () => anything });
+export const expectTypeOf = anything;
+export const beforeAll = (body) => tests.push(hookOf("before all", body));
+export const afterAll = (body) => endings.push(hookOf("after all", body));
+
+const around = { before: [], after: [] };
+export const beforeEach = (body) => around.before.push({ path, body });
+export const afterEach = (body) => around.after.push({ path, body });
+
+/** Hooks of a file are those of its tests alone. */
+export async function inFile(name, load) {
+  path = [name];
+  await load();
+  tests.push(...endings);
+  path = [];
+  endings = [];
+}
+
+const hooksOf = (hooks, one) =>
+  one.isHook ? [] : hooks.filter((hook) => hook.path.every((part, i) => part === one.path[i]));
 
 /** Runs them in order and says how many failed. */
 export async function runAll() {
   let failed = 0;
-  for (const { name, body } of tests) {
+  for (const one of tests) {
+    const name = [...one.path, one.title].join(" > ");
     try {
-      await body();
+      for (const { body } of hooksOf(around.before, one)) await body();
+      await one.body();
+      for (const { body } of hooksOf(around.after, one)) await body();
       if (process.env.VERBOSE) console.log(`ok ${name}`);
     } catch (error) {
       failed++;
       console.log(`FAILED ${name}\n${error.stack}`);
     }
   }
-  console.log(`${tests.length - failed} passed, ${failed} failed`);
+  console.log(`${tests.filter(({ isHook }) => !isHook).length - failed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
 }

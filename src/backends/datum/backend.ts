@@ -14,6 +14,7 @@ import { UnsupportedOptionError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Renderer, Sampler } from "../../core/policy.ts";
+import { refuseObservations } from "../../core/refuse-observations.ts";
 import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { TinkerCallOptions } from "../../tinker-api/wire/futures.ts";
 import type { AdamParams, ModelClient } from "../../tinker-api/wire/model-client.ts";
@@ -105,6 +106,7 @@ export abstract class DatumBackend<Run extends DatumRun> implements TrainingBack
   ): Promise<UpdateMetrics> {
     const { model, traits } = this.run;
     const { name, config } = datumLoss(this.name, loss);
+    refuseObservations(rows, this.name);
     await this.checkUpdate(loss, signal);
     const penalty = loss.kl
       ? foldPenalty(rows, await this.forward(rows, "reference", signal), loss.kl)

@@ -9,12 +9,13 @@ interface RowShape {
   readonly length: number;
   readonly temperature: number | undefined;
   readonly hasWeights: boolean;
+  readonly hasObservations: boolean;
   readonly rules?: readonly RowRules[];
   readonly provenance: RowProvenance;
 }
 
 export interface RowMessage {
-  /** Each row's tokens, log-probabilities, advantages and weights; then all masks. */
+  /** Each row's tokens, log-probabilities, advantages and both kinds of weights; then all masks. */
   readonly numbers: ArrayBuffer;
   readonly shapes: readonly RowShape[];
 }
@@ -34,12 +35,13 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map(({ length, temperature, hasWeights, rules, provenance }) => {
+  return shapes.map(({ length, temperature, hasWeights, hasObservations, rules, provenance }) => {
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
       advantages: column(Float32Array, length),
       ...(hasWeights ? { weights: column(Float32Array, length) } : {}),
+      ...(hasObservations ? { observationWeights: column(Float32Array, length) } : {}),
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
       ...(rules === undefined ? {} : { rules }),
@@ -53,17 +55,18 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
 
 /** Copies `rows`, which stay usable. */
 export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
-  const shapes = rows.map(({ tokens, temperature, weights, rules, provenance }): RowShape => ({
-    length: tokens.length,
-    temperature,
-    hasWeights: weights !== undefined,
-    ...(rules === undefined ? {} : { rules }),
-    provenance,
+  const shapes = rows.map((row): RowShape => ({
+    length: row.tokens.length,
+    temperature: row.temperature,
+    hasWeights: row.weights !== undefined,
+    hasObservations: row.observationWeights !== undefined,
+    ...(row.rules === undefined ? {} : { rules: row.rules }),
+    provenance: row.provenance,
   }));
-  const bytes = shapes.reduce(
-    (sum, { length, hasWeights }) => sum + length * ((hasWeights ? 4 : 3) * wide + 1),
-    0,
-  );
+  const bytes = shapes.reduce((sum, { length, hasWeights, hasObservations }) => {
+    const columns = 3 + (hasWeights ? 1 : 0) + (hasObservations ? 1 : 0);
+    return sum + length * (columns * wide + 1);
+  }, 0);
   const message = { numbers: new ArrayBuffer(bytes), shapes };
   for (const [i, copy] of rowsOfMessage(message).entries()) {
     const row = rows[i]!;
@@ -71,6 +74,7 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
     copy.samplingLogprobs.set(row.samplingLogprobs);
     copy.advantages.set(row.advantages);
     if (row.weights !== undefined) copy.weights?.set(row.weights);
+    if (row.observationWeights !== undefined) copy.observationWeights?.set(row.observationWeights);
     copy.targetMask.set(row.targetMask);
   }
   return message;

@@ -16,6 +16,7 @@ import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError, ModelError, NumericsError } from "../../core/errors.ts";
 import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import { refuseObservations } from "../../core/refuse-observations.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { parseModelId } from "../../models/hub/model-id.ts";
 import { resolveModel } from "../../models/hub/pull-model.ts";
@@ -102,6 +103,7 @@ export class VerlBackend implements TrainingBackend {
     optim: OptimSpec,
   ): Promise<UpdateMetrics> {
     this.#checkOptim(optim);
+    refuseObservations(rows, this.name);
     const step = this.#step + 1;
     const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
     const { learningRate } = optim;

@@ -40,8 +40,11 @@ export interface BridgeProcess extends AsyncDisposable {
 }
 
 const keptLines = 40;
-/** Beyond the grace of a running operation, to end the cluster. */
-const endMs = 10_000;
+/**
+ * Beyond the grace of a running operation, to end the cluster: Ray takes up to 20 s on a busy machine, and ends its
+ * driver in the middle of it when a signal ends one of its parts.
+ */
+const endMs = 60_000;
 
 export const newToken = (): string => randomBytes(24).toString("base64url");
 
@@ -124,10 +127,8 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   const stop = async (): Promise<void> => {
     if (child.pid === undefined || hasEnded()) return;
     child.stdin?.end();
-    const terminate = setTimeout(started.terminate, graceMs + endMs / 2);
     const kill = setTimeout(started.kill, graceMs + endMs);
     await ended;
-    clearTimeout(terminate);
     clearTimeout(kill);
   };
   try {

@@ -6,7 +6,7 @@ import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
 import { isToolError, messageText } from "../../core/message-text.ts";
 import { defined } from "../../util/defined.ts";
 import { newMessages } from "../../view/episode/conversation.ts";
-import { wireMessage } from "./wire-message.ts";
+import { wireMessage } from "../../core/wire-message.ts";
 
 const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 

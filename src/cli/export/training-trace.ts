@@ -3,7 +3,7 @@
  * log-probabilities and mask of each call. Rewards, for which the format has no field, are metadata of turns.
  */
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
-import { wireMessage, wireTool } from "./wire-message.ts";
+import { wireMessage, wireTool } from "../../core/wire-message.ts";
 
 function turn(episode: Episode, trajectory: Trajectory, { trace, reward }: Step): object {
   const { promptIds, responseIds, logprobs } = trace;

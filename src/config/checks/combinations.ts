@@ -1,13 +1,18 @@
 /** Checks combinations of options, each of which is valid on its own. */
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
+import { rewardSignal } from "../../algorithms/signals.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TrainConfig } from "../train-config.ts";
+import { weightsOf } from "../weight-map.ts";
 
 /** Problems, as sentences. */
 export function combinationProblems(config: TrainConfig): string[] {
   return [
     ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
+    ...signalProblems(config),
+    ...sourceProblems(config),
+    ...selfTeacherProblems(config),
     ...loopProblems(config),
     ...sizeProblems(config),
   ];
@@ -41,6 +46,57 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
   return [
     "stepwise_advantage.enable=true has no effect with stepwise_advantage.mode=broadcast, unless stepwise_advantage.normalize_by_steps=true: all steps get the advantage of their trajectory in any case. Set stepwise_advantage.mode=per_step, or stepwise_advantage.enable=false.",
   ];
+}
+
+/** Without a hint, the teacher is the policy itself. */
+function selfTeacherProblems({ distillation }: TrainConfig): string[] {
+  const { teacher, hint, selfWeights } = distillation;
+  if (teacher !== "self" || hint !== null || selfWeights !== "current") return [];
+  return [
+    "distillation.teacher=self without distillation.hint has nothing to teach: both are the same model with the same prompt. Name a field of the task, or a function.",
+  ];
+}
+
+/** Where the tasks of a run are said to be twice. */
+function sourceProblems({ dataset, env }: TrainConfig): string[] {
+  const given = {
+    "dataset.train": dataset.train,
+    "dataset.val": dataset.val,
+    "dataset.val_fraction": dataset.valFraction === 0 ? null : dataset.valFraction,
+    env,
+  };
+  if (dataset.sources.length === 0) return [];
+  return Object.entries(given).flatMap(([option, value]) =>
+    value === null
+      ? []
+      : [
+          `${option}=${value} cannot be combined with dataset.sources, each of which names its own data and environment.`,
+        ],
+  );
+}
+
+/** What `gdpo` normalizes are the signals of whole trajectories; what options add is part of the reward. */
+function signalProblems({ algorithm, stepwiseAdvantage }: TrainConfig): string[] {
+  const all = [algorithm.estimator, ...algorithm.estimatorByRole];
+  const weights = all.flatMap((one) => (one.type === "gdpo" ? [weightsOf(one.weights)] : []));
+  if (weights.length === 0) return [];
+  const problems: string[] = [];
+  if (stepwiseAdvantage.enable && stepwiseAdvantage.mode === "per_step") {
+    problems.push(
+      "stepwise_advantage.mode=per_step compares returns of steps, but algorithm.estimator=gdpo normalizes the signals of whole trajectories. Set stepwise_advantage.enable=false, or another estimator.",
+    );
+  }
+  if (weights.every((map) => map.has(rewardSignal))) return problems;
+  const added = [
+    ...(algorithm.overlongBuffer.enable ? ["algorithm.overlong_buffer.enable"] : []),
+    ...(algorithm.useKlInReward ? ["algorithm.use_kl_in_reward"] : []),
+  ];
+  for (const option of added) {
+    problems.push(
+      `${option}=true adds to the reward, which algorithm.estimator=gdpo reads only where algorithm.estimator.weights names it. Add ${rewardSignal} to the weights.`,
+    );
+  }
+  return problems;
 }
 
 /** @throws ConfigError that names every problem. */

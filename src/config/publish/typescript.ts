@@ -36,6 +36,26 @@ export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly
 /** The policy loss of one role. */
 export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
+/** A source of tasks: an entry of \`dataset.sources\`. */
+export interface DataSource {
+  /** Of the source, and \`metadata.data_source\` of its tasks. */
+  readonly name: string;
+  /** Training dataset, as in \`dataset.train\`; null where \`env\` has the tasks. @default null */
+  readonly train?: string | null;
+  /** Validation dataset, as in \`dataset.val\`. @default null, no validation on this source */
+  readonly val?: string | null;
+  /** Share of the tasks of each step, relative to the other sources'. Above 0. @default 1 */
+  readonly weight?: number;
+  /** Most training tasks, and most validation tasks. @default null, all */
+  readonly limit?: number | null;
+  /** Scores its tasks, as in \`evaluator\`. @default null, the evaluator of the run or the environment */
+  readonly evaluator?: string | null;
+  /** Environment of its tasks, as in \`env\`. @default null */
+  readonly env?: string | null;
+  /** Split of \`env\` whose tasks are trained on, where \`train\` is null. @default "train" */
+  readonly split?: string;
+}
+
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {
   /** What is learned from a step's rollouts, and how. */

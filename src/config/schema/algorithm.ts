@@ -11,6 +11,7 @@ import { type EstimatorName, estimatorNames } from "../../algorithms/catalog.ts"
 import { logprobTemperatures } from "../../algorithms/rows/trainable-step.ts";
 import type { TerminationReason } from "../../core/trajectory.ts";
 import { roleMap } from "../role-map.ts";
+import { weightMap } from "../weight-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { fraction, type Section, tokenCount } from "./kinds.ts";
 import { customFunction, isOn, needs, needsBackend, under } from "./option-meta.ts";
@@ -36,6 +37,11 @@ const estimators = {
   gpg: {},
   maxrl: {},
   grpo_passk: norm,
+  gdpo: {
+    weights: weightMap({ what: "signals", example: "correct=1" }).describe(
+      "Weights of the signals that an evaluator returns next to the reward, each normalized apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with the weight 1, or the reward where there are none.",
+    ),
+  },
   [customFunction]: norm,
 } satisfies Record<EstimatorName | typeof customFunction, unknown>;
 
@@ -189,6 +195,16 @@ export const algorithmOptions: Section<"algorithm"> = z
         "Coefficient of the entropy bonus in the loss, which rewards a high entropy of the policy, in nats per trained token; 0 is off.",
       )
       .meta(needsBackend("entropyBonus")),
+    observation_loss: weightMap({
+      what: "message roles",
+      names: ["tool", "user", "system"],
+      min: 0,
+      example: "tool=0.05",
+    })
+      .describe(
+        "Weights of the cross-entropy of what the environment answers, by role of the message: the contents of messages that follow a response of the policy, as in {tool: 0.05} (ECHO, arXiv:2605.24517, which recommends 0.01 to 0.05). Added to the policy loss as a mean over these tokens. Empty is off.",
+      )
+      .meta(needsBackend("observations")),
     filter_uniform_groups: z
       .boolean()
       .nullable()

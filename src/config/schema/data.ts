@@ -94,6 +94,40 @@ const source = (): z.ZodType<string> =>
       exampleValues: ["tasks.jsonl"],
     });
 
+const entry = {
+  train: nonEmptyString().nullable().default(null),
+  val: nonEmptyString().nullable().default(null),
+  weight: z.number().gt(0).max(1_000_000).default(1),
+  limit: integer(1).nullable().default(null),
+  evaluator: nonEmptyString().nullable().default(null),
+  env: nonEmptyString().nullable().default(null),
+  split: nonEmptyString().default("train"),
+};
+
+/** A source is named by its key, or by `name` in a list; slashes are between its name and the ids of tasks. */
+const sources = () => {
+  const name = z.string().regex(/^[^/]+$/u);
+  const has = ({ train, env }: { train: string | null; env: string | null }): boolean =>
+    train !== null || env !== null;
+  const unique = (list: readonly { readonly name: string }[]): boolean =>
+    new Set(list.map((one) => one.name)).size === list.length;
+  return z
+    .union([
+      z
+        .record(name, z.strictObject(entry).refine(has))
+        .transform((map) => Object.entries(map).map(([key, one]) => ({ name: key, ...one }))),
+      z.array(z.strictObject({ name, ...entry }).refine(has)),
+    ])
+    .refine(unique)
+    .prefault([])
+    .meta({
+      allowed:
+        "a map of names to maps of train or env, and weight, val, limit, evaluator and split, or a list of these with name",
+      tsType: "readonly DataSource[]",
+      exampleValues: [[{ name: "math", train: "math.jsonl" }]],
+    });
+};
+
 const files = "a .jsonl, .json, .csv, .tsv or .parquet file";
 
 export const datasetOptions: Section<"dataset", "split_seed"> = z
@@ -112,6 +146,9 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
         `Validation dataset, as in dataset.train; null is no validation, unless code passes the tasks or dataset.val_fraction is set.`,
       )
       .meta(free),
+    sources: sources().describe(
+      "Several sources of training tasks in place of dataset.train: each a dataset, as in dataset.train, or an environment, as in env with its split. weight is its share of the tasks of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.",
+    ),
     fields: fieldMap().describe(
       "Fields of a task, and the field of the rows that each is read from, as in {instruction: question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.",
     ),

@@ -1,9 +1,18 @@
 /** Options of on-policy distillation: a teacher grades every token that the policy samples. */
 import { z } from "zod";
 import { integer, fraction, nonEmptyString, type Section, atOnce } from "./kinds.ts";
-import { free, under } from "./option-meta.ts";
+import { free, needs, needsBackend, under } from "./option-meta.ts";
+import { oneOf } from "./variants.ts";
 
+const isSelf = { option: "distillation.teacher", is: ["self"] };
 const hasTeacher = { option: "distillation.teacher", not: null };
+
+const skew = z
+  .number()
+  .gt(0)
+  .lt(1)
+  .default(0.1)
+  .describe("Share of the policy in the mixture that skewed compares it with.");
 
 export const distillationOptions: Section<"distillation"> = z
   .strictObject({
@@ -11,8 +20,9 @@ export const distillationOptions: Section<"distillation"> = z
       .nullable()
       .default(null)
       .describe(
-        "Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). null is off.",
-      ),
+        "Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). self is the policy, which reads distillation.hint as well: on-policy self-distillation (arXiv:2601.18734, arXiv:2601.19897). null is off.",
+      )
+      .meta({ ...needsBackend("forward", ["self"]), exampleValues: ["builtin:shop-tiny", "self"] }),
     ...under(
       {
         backend: nonEmptyString()
@@ -23,6 +33,36 @@ export const distillationOptions: Section<"distillation"> = z
           .nullable()
           .default(null)
           .describe("The teacher as its server names it; null is what the server lists first."),
+        hint: nonEmptyString()
+          .nullable()
+          .default(null)
+          .describe(
+            "What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer, dots lead into maps; or path#export of a function of task and episode that returns a text, or null for no hint, for which the rollout teaches nothing. null is none.",
+          )
+          .meta({ ...needs(isSelf), exampleValues: ["answer"] }),
+        hint_template: z
+          .string()
+          .includes("{hint}")
+          .default("\n\nThe answer is {hint}")
+          .describe(
+            "What is appended to the last user message of the teacher's prompt; {hint} stands for the hint.",
+          )
+          .meta({
+            ...needs({ option: "distillation.hint", not: null }),
+            allowed: "a text that contains {hint}",
+            exampleValues: [" ({hint})"],
+          }),
+        self_weights: z
+          .enum(["current", "initial"])
+          .default("current")
+          .describe(
+            "Weights of the policy as its own teacher: those of now, or those that the run began with.",
+          )
+          .meta({ ...needs(isSelf), ...needsBackend("referenceForward") }),
+        divergence: oneOf({ reverse: {}, forward: {}, skewed: { skew } }, "reverse", {
+          description:
+            "What falls with the teacher's advantages, estimated from the sampled token: reverse is KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).",
+        }),
         coef: z.number().gt(0).default(1).describe("Factor on the advantages from the teacher."),
         discount: fraction()
           .default(0)

@@ -38,6 +38,7 @@ export type BackendNeed =
       | "loraAlpha"
       | "loraTargets"
       | "minP"
+      | "observations"
       | "servesWhileTraining"
     >
   | MeasuredMetric

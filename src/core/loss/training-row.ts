@@ -63,6 +63,11 @@ export interface TrainingRow {
   readonly advantages: Float32Array;
   /** [length] extra factor on the token's loss. @default all 1 */
   readonly weights?: Float32Array;
+  /**
+   * [length] weight of the cross-entropy of tokens that were not sampled, at temperature 1; the loss has their
+   * weighted sum over their number in all rows of the update. 0 where `targetMask` is 1. @default none
+   */
+  readonly observationWeights?: Float32Array;
   readonly segments: readonly RowSegment[];
   readonly provenance: RowProvenance;
 }

@@ -12,6 +12,13 @@ export const distillationMetrics = [
         when: "`distillation.teacher` names a teacher",
       },
       {
+        names: ["distillation/unhinted_rows"],
+        unit: "count",
+        meaning:
+          "Rows without a hint, because there was none, because it did not fit the context, or because the renderer writes their prompt in another way than it was sent. They teach nothing, unless `distillation.hint` is null.",
+        when: "`distillation.teacher=self`",
+      },
+      {
         names: ["distillation/clip_fraction"],
         unit: "fraction",
         meaning: "Tokens whose advantage from the teacher was limited.",

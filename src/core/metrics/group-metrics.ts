@@ -188,6 +188,19 @@ export const groupMetrics = [
           "Turns that started a new row: `prompt_changed`, `response_changed`, `branched`, `prompt_shorter`, `temperature_changed`, or where a call before was dropped.",
       },
       {
+        names: ["rows/observed_tokens"],
+        unit: "tokens",
+        meaning: "Tokens of what the environment answered, which the loss has a term for.",
+        when: "`algorithm.observation_loss`",
+      },
+      {
+        names: ["rows/unmatched_observations"],
+        unit: "count",
+        meaning:
+          "Prompts whose new messages are not learned from, because the renderer writes them in another way than they were sent to the model.",
+        when: "`algorithm.observation_loss`",
+      },
+      {
         names: ["rows/dropped/{reason}"],
         unit: "count",
         meaning: "Calls that could not be trained on.",

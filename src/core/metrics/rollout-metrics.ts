@@ -41,11 +41,47 @@ export const rolloutMetrics = [
         when: "the role has an estimated group",
       },
       {
+        names: ["signals/{role}/{signal}/mean", "signals/{role}/{signal}/std"],
+        unit: "reward",
+        meaning: "A signal that is normalized apart, over the rollouts of the role that have it.",
+        when: "`algorithm.estimator=gdpo`, a rollout has the signal",
+      },
+      {
+        names: ["signals/{role}/{signal}/informative_fraction"],
+        unit: "fraction",
+        meaning: "Groups in which the signal differs, of those in which at least two have it.",
+        when: "`algorithm.estimator=gdpo`, a rollout has the signal",
+      },
+      {
+        names: ["signals/{role}/{signal}/missing"],
+        unit: "count",
+        meaning: "Rollouts without the signal, whose advantages it is not part of.",
+        when: "`algorithm.estimator=gdpo`",
+      },
+      {
         names: ["advantage/precomputed_groups", "advantage/precomputed_ignored"],
         unit: "count",
         meaning:
           "Groups with advantages from the flow; those that were ignored because `algorithm.use_precomputed_advantage` is off.",
         when: "the flow reports advantages",
+      },
+      {
+        names: ["source/{source}/reward_mean", "source/{source}/pass@1"],
+        unit: "number",
+        meaning:
+          "Training rewards, and correct rollouts, of tasks whose `metadata.data_source` is this one.",
+        when: "tasks have a data source, and the rollouts a reward; correctness is reported",
+      },
+      {
+        names: [
+          "source/{source}/tasks",
+          "source/{source}/failed",
+          "source/{source}/sampled_tokens",
+        ],
+        unit: "count",
+        meaning:
+          "Tasks of the step from this source, rollouts of them that failed, and tokens sampled in them.",
+        when: "tasks have a data source",
       },
       {
         names: ["shaping/overlong_penalty"],

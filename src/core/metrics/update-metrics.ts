@@ -84,6 +84,21 @@ export const updateMetrics = [
         when: "the loss clips",
       },
       {
+        names: ["train/observation_loss"],
+        unit: "nats",
+        meaning:
+          "Mean cross-entropy of the observed tokens, without their weights. It falls as the model learns what the environment answers.",
+        when: "`algorithm.observation_loss`, an update has observed tokens",
+        backends: ["local"],
+      },
+      {
+        names: ["train/observation_tokens"],
+        unit: "tokens",
+        meaning: "Observed tokens, whose cross-entropy is part of the loss.",
+        when: "`algorithm.observation_loss`, an update has observed tokens",
+        backends: ["local"],
+      },
+      {
         names: ["train/updates", "train/skipped_updates"],
         unit: "count",
         meaning: "Optimizer steps; those that were skipped because a number was not finite.",
@@ -109,7 +124,7 @@ export const updateMetrics = [
         names: ["train/zero_advantages"],
         unit: "0 or 1",
         meaning:
-          "1 if all advantages of the update were 0, so that only a custom loss or a penalty can have taught something.",
+          "1 if all advantages of the update were 0, so that only a custom loss, a penalty or observations can have taught something.",
         when: "they were, and the step is not counted as having taught nothing",
       },
       {

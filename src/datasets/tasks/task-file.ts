@@ -1,10 +1,25 @@
 /** Tasks in a file without a name, with the position of each: for datasets that do not fit into memory. */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Dataset, Task } from "../../core/task.ts";
 
 const flushBytes = 2 ** 20;
+
+/** Of libuv: Windows, which keeps the name of a file while it is open, deletes it when the handle is closed. */
+const deleteAtClose = 0x40;
+
+/** A file that goes when its handle is closed, however the process ends. */
+function openNameless(): number {
+  const path = join(tmpdir(), `agent-trainer-dataset-${randomUUID()}.jsonl`);
+  const isWindows = process.platform === "win32";
+  const { O_RDWR, O_CREAT, O_EXCL } = constants;
+  const flags = O_RDWR | O_CREAT | O_EXCL | (isWindows ? deleteAtClose : 0);
+  const handle = openSync(path, flags, 0o600);
+  if (!isWindows) rmSync(path);
+  return handle;
+}
 
 /** Open files are closed when nothing refers to them anymore. */
 const handles = new FinalizationRegistry((handle: number) => closeSync(handle));
@@ -18,11 +33,8 @@ export class TaskFile {
   #end = 0;
 
   constructor() {
-    const folder = mkdtempSync(join(tmpdir(), "agent-trainer-dataset-"));
-    this.#handle = openSync(join(folder, "tasks.jsonl"), "w+");
+    this.#handle = openNameless();
     handles.register(this, this.#handle);
-    // The file goes when the handle is closed, however the process ends.
-    rmSync(folder, { recursive: true, force: true });
   }
 
   get length(): number {

@@ -1,5 +1,6 @@
 /** Rows of an update laid out for one pass: their tokens, who attends to whom, and which of them are trained. */
 import { countTargets } from "../../core/loss/aggregation.ts";
+import { countObserved, isPredicted } from "../../core/loss/observations.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { LogitBias } from "../logit-rules/rule-state.ts";
 import type { BatchLimits } from "./batch-limits.ts";
@@ -14,7 +15,7 @@ export interface MicroBatch {
   /** [N] */
   readonly positions: Int32Array;
   readonly segments: readonly AttentionSegment[];
-  /** [R] places of the tokens whose next one is trained, and the ids of those. */
+  /** [R] places of the tokens whose next one is trained, sampled or observed, and the ids of those. */
   readonly places: Int32Array;
   readonly targets: Int32Array;
   /** [R] */
@@ -32,7 +33,7 @@ export interface MicroBatch {
 export type RowBiases = (row: number) => ReadonlyMap<number, LogitBias>;
 
 /**
- * Rows whose factor is not 0, packed by shared prefix, the longest together, as micro-batches within `limits`.
+ * Rows whose factor is not 0 or that have observations, packed by shared prefix, the longest together, as micro-batches within `limits`.
  * @param factors of each row
  */
 export function makeMicroBatches(
@@ -43,7 +44,10 @@ export function makeMicroBatches(
 ): readonly MicroBatch[] {
   const longestFirst = rows
     .map((row, index) => ({ row, index }))
-    .filter(({ index, row }) => factors[index] !== 0 && countTargets(row) > 0)
+    .filter(
+      ({ index, row }) =>
+        (factors[index] !== 0 && countTargets(row) > 0) || countObserved([row]) > 0,
+    )
     .toSorted((a, b) => b.row.tokens.length - a.row.tokens.length || a.index - b.index);
   return gatherPacks(packRows(longestFirst, limits), limits).map(({ packs, tokens }) => ({
     ...layOut(packs, biases),
@@ -80,12 +84,14 @@ function layOut(
         const place = s < shared ? before!.start + s : start + s - shared;
         ids[place] = row.tokens[s]!;
         positions[place] = s;
-        if (row.targetMask[s + 1] !== 1) continue;
+        if (!isPredicted(row, s + 1)) continue;
+        const isSampled = row.targetMask[s + 1] === 1;
         trained.push(s + 1);
         places.push(place);
         targets.push(row.tokens[s + 1]!);
         // As sampling computes it, from a temperature that is a 32-bit float.
-        inverseTemperatures.push(Math.fround(1 / Math.fround(row.temperature ?? 1)));
+        const temperature = isSampled ? (row.temperature ?? 1) : 1;
+        inverseTemperatures.push(Math.fround(1 / Math.fround(temperature)));
         added.push(ofRow?.get(s + 1) ?? null);
       }
       laidOut.push({ index, positions: Int32Array.from(trained) });

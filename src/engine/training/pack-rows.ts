@@ -2,6 +2,7 @@
  * Rows with a shared prefix, as the rollouts of one task have, with one copy of it: its tokens are
  * computed once, and every row gets the numbers that it would get alone.
  */
+import { isPredicted } from "../../core/loss/observations.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { groupBy } from "../../util/group-by.ts";
 import { mayGrow, type BatchLimits } from "./batch-limits.ts";
@@ -28,8 +29,11 @@ function ownTokens({ row }: IndexedRow, shared: number): number {
  * Tokens before the first prediction that is trained: what rows may share. The token that makes it is
  * not shared, since a hidden state is read by one row only.
  */
-function prefixLength({ targetMask }: TrainingRow): number {
-  return Math.max(0, targetMask.indexOf(1, 1) - 1);
+function prefixLength(row: TrainingRow): number {
+  const first = row.targetMask.indexOf(1, 1);
+  if (row.observationWeights === undefined) return Math.max(0, first - 1);
+  const any = row.targetMask.findIndex((_, i) => i > 0 && isPredicted(row, i));
+  return Math.max(0, any - 1);
 }
 
 /** Rows with the same prefix together, as far as memory allows; each has a trained token. */

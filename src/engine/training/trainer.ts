@@ -5,6 +5,7 @@
 import { rowFactors } from "../../core/loss/aggregation.ts";
 import { ConfigError, NumericsError } from "../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
+import { countObserved, observationWeight } from "../../core/loss/observations.ts";
 import { RatioMetrics } from "../../core/loss/ratio-metrics.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { OneAfterAnother } from "../../util/one-after-another.ts";
@@ -128,7 +129,11 @@ export class PolicyTrainer {
     quantity: "logprobs" | "entropies",
   ): Promise<Float32Array[]> {
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    for (const batch of this.#batches(rows, defaultLoss)) {
+    const sampled = rows.map((row) => {
+      const { observationWeights: _, ...rest } = row;
+      return rest;
+    });
+    for (const batch of this.#batches(sampled, defaultLoss)) {
       const pass = this.#pass(batch, weights);
       const found = await pass.forward({ entropies: quantity === "entropies" });
       pass.end();
@@ -183,6 +188,7 @@ export class PolicyTrainer {
     const objective = objectiveOf(loss);
     const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
     const statistics = new UpdateStatistics(loss);
+    const observed = Math.max(1, countObserved(rows));
     for (const batch of this.#batches(rows, loss, factors)) {
       const reference = await this.#referenceLogprobs(batch, loss);
       const pass = this.#pass(batch);
@@ -193,21 +199,35 @@ export class PolicyTrainer {
       for (const { index, positions } of batch.rows) {
         const row = rows[index]!;
         const end = at + positions.length;
+        /** Places among the pass's tokens of those that were sampled. */
+        const places = Int32Array.from(positions.keys(), (k) => at + k).filter(
+          (place) => row.targetMask[positions[place - at]!] === 1,
+        );
         const pick = (values: ArrayLike<number>): Float64Array =>
-          Float64Array.from(positions, (position) => values[position]!);
-        const own = Float64Array.from(found.logprobs.subarray(at, end));
+          Float64Array.from(places, (place) => values[positions[place - at]!]!);
+        const take = (values: ArrayLike<number>): Float64Array =>
+          Float64Array.from(places, (place) => values[place]!);
+        const own = take(found.logprobs);
         const value = objective({
           logprobs: own,
           samplingLogprobs: pick(row.samplingLogprobs),
           advantages: pick(row.advantages),
           weights: row.weights === undefined ? own.map(() => 1) : pick(row.weights),
-          referenceLogprobs: reference && Float64Array.from(reference.subarray(at, end)),
-          entropies: found.entropies && Float64Array.from(found.entropies.subarray(at, end)),
+          referenceLogprobs: reference && take(reference),
+          entropies: found.entropies && take(found.entropies),
           factor: factors[index]!,
         });
-        logprobs.set(value.coefficients, at);
-        entropies?.fill(-factors[index]! * loss.entropyCoef!, at, end);
+        for (const [k, place] of places.entries()) {
+          logprobs[place] = value.coefficients[k]!;
+          if (entropies !== null) entropies[place] = -factors[index]! * loss.entropyCoef!;
+        }
         statistics.add(value, own, pick(row.samplingLogprobs));
+        for (const [k, position] of positions.entries()) {
+          const weight = observationWeight(row, position) / observed;
+          if (row.targetMask[position] === 1 || weight === 0) continue;
+          logprobs[at + k] = -weight;
+          statistics.observe(weight, found.logprobs[at + k]!);
+        }
         at = end;
       }
       if (!Number.isFinite(statistics.loss)) {
@@ -274,6 +294,7 @@ class UpdateStatistics {
   readonly #ratios = new RatioMetrics();
   readonly #sums = { clip_fraction: 0, kl_reference: 0, entropy: 0 };
   readonly #measured = new Set<keyof UpdateStatistics["sums"]>();
+  readonly #observed = { tokens: 0, nats: 0 };
   loss = 0;
 
   constructor({ name }: LossSpec) {
@@ -296,11 +317,23 @@ class UpdateStatistics {
     }
   }
 
+  /** A token of the environment. @param weight over their number */
+  observe(weight: number, logprob: number): void {
+    this.loss -= weight * logprob;
+    this.#observed.tokens++;
+    this.#observed.nats -= logprob;
+  }
+
   summary(): Record<string, number> {
     const { tokens } = this.#ratios;
+    const seen = this.#observed;
+    const observations =
+      seen.tokens === 0
+        ? {}
+        : { observation_loss: seen.nats / seen.tokens, observation_tokens: seen.tokens };
     const means = [...this.#measured].map((name) => [name, this.#sums[name] / Math.max(1, tokens)]);
     const ratios = this.#isSupervised ? {} : this.#ratios.summary();
-    return { loss: this.loss, tokens, ...Object.fromEntries(means), ...ratios };
+    return { loss: this.loss, tokens, ...Object.fromEntries(means), ...ratios, ...observations };
   }
 }
 

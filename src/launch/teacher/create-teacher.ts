@@ -9,14 +9,14 @@ import { createServerTeacher } from "./server-teacher.ts";
 /** Environment variable with the key of a teacher's server. */
 export const teacherKeyVariable = "AGENT_TRAINER_TEACHER_KEY";
 
-/** null where `distillation.teacher` names none. @throws ConfigError for options that cannot be combined. */
+/** null where `distillation.teacher` names none, or the policy. @throws ConfigError for options that cannot be combined. */
 export function createTeacher(
   config: TrainConfig,
   folder: string,
   onPull?: (progress: PullProgress) => void,
 ): Teacher | null {
   const { teacher, teacherModel, timeoutS, concurrency } = config.distillation;
-  if (teacher === null) return null;
+  if (teacher === null || teacher === "self") return null;
   if (!/^https?:\/\//iu.test(teacher)) {
     if (teacherModel === null) return createModelTeacher(config, teacher, folder, onPull);
     throw new ConfigError({

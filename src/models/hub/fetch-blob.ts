@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, open, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { mkdir, open, rm, stat, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { HubError } from "./hub-error.ts";
 import {
@@ -17,6 +17,7 @@ import {
 } from "./hub-request.ts";
 import type { ModelId } from "./model-id.ts";
 import type { RemoteFile } from "./remote-files.ts";
+import { rename } from "../../util/files/rename.ts";
 
 export interface FetchBlob {
   readonly hub: HubConnection;

@@ -1,7 +1,7 @@
 /** One attempt at one task of an evaluation, as a line of `results.jsonl`. Plain data. */
 import type { Task } from "../../core/task.ts";
 import type { Episode, TerminationReason } from "../../core/trajectory.ts";
-import { dataSource } from "../validation-metrics.ts";
+import { dataSource } from "../episode-metrics.ts";
 
 /** How one attempt at one task came out. */
 export interface EvaluationItem {

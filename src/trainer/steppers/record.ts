@@ -59,7 +59,7 @@ async function engineMetrics(
 }
 
 /** Totals; except for extremes, every other metric is a mean per token or per update. */
-const summed = new Set(["tokens"]);
+const summed = new Set(["tokens", "observation_tokens"]);
 
 function combine(all: readonly UpdateMetrics[]): Record<string, number> {
   const values = new Map<string, number[]>();

@@ -1,7 +1,7 @@
 /**
  * On-policy distillation: the advantage of a sampled token is coef (log p(teacher) - log p(policy)), the
  * negative of the reverse KL from one sample, as in Agarwal et al. 2023 (arXiv:2306.13649), MiniLLM
- * (arXiv:2306.08543) and TRL's IW-OPD without weights. With a discount g, A_i = a_i + g A_{i+1} within a
+ * (arXiv:2306.08543) and TRL's IW-OPD without weights; or that of another divergence. With a discount g, A_i = a_i + g A_{i+1} within a
  * response; then A is limited to [-clip, clip].
  */
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -9,6 +9,7 @@ import { countTargets, targetPositions } from "../../core/loss/aggregation.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Teacher } from "../../core/teacher.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
+import { ratioOf } from "../../core/loss/log-ratio.ts";
 
 export interface DistilledRows {
   readonly rows: readonly TrainingRow[];
@@ -18,20 +19,36 @@ export interface DistilledRows {
 
 type DistillationOptions = Pick<
   TrainConfig["distillation"],
-  "coef" | "discount" | "clip" | "useReward"
+  "coef" | "discount" | "clip" | "useReward" | "divergence"
 >;
-type Shape = Pick<DistillationOptions, "coef" | "discount" | "clip">;
+type Shape = Pick<DistillationOptions, "coef" | "discount" | "clip" | "divergence">;
+
+/**
+ * The advantage whose policy gradient, averaged over the policy's tokens, is that of the negative divergence; d =
+ * log p(teacher) - log p(policy). Each is 0 where both are the same.
+ *
+ * - reverse, KL(policy, teacher): d
+ * - forward, KL(teacher, policy): exp(d) - 1
+ * - skewed, KL(policy, m), m = s policy + (1 - s) teacher: log(r) + s (1 / r - 1), r = s + (1 - s) exp(d)
+ */
+export function divergenceAdvantage(d: number, divergence: Shape["divergence"]): number {
+  const ratio = ratioOf(d);
+  if (!("skew" in divergence)) return divergence.type === "forward" ? ratio - 1 : d;
+  const mixed = divergence.skew + (1 - divergence.skew) * ratio;
+  return Math.log(mixed) + divergence.skew * (1 / mixed - 1);
+}
 
 /** [response] advantages of the tokens of one response. */
 export function teacherAdvantages(
   teacher: ArrayLike<number>,
   policy: ArrayLike<number>,
-  { coef, discount, clip }: Shape,
+  { coef, discount, clip, divergence }: Shape,
 ): Float64Array {
   const advantages = new Float64Array(policy.length);
   let later = 0;
   for (let i = policy.length - 1; i >= 0; i--) {
-    later = coef * ((teacher[i] as number) - (policy[i] as number)) + discount * later;
+    const own = divergenceAdvantage((teacher[i] as number) - (policy[i] as number), divergence);
+    later = coef * own + discount * later;
     advantages[i] = later;
   }
   return clip === null ? advantages : advantages.map((a) => Math.max(-clip, Math.min(clip, a)));
@@ -84,7 +101,7 @@ function distillRow(
 /** Rows with the teacher's advantages. */
 export async function distillRows(
   rows: readonly TrainingRow[],
-  teacher: Teacher,
+  teacher: Pick<Teacher, "name" | "logprobs">,
   options: DistillationOptions,
   signal: AbortSignal,
 ): Promise<DistilledRows> {

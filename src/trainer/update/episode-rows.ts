@@ -10,11 +10,19 @@ import type { AdvantageEstimator } from "../../algorithms/estimators.ts";
 import { dropUniform, groupTrajectories, rewardsDiffer } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
+import {
+  type SignalColumn,
+  signalColumns,
+  signalMetrics,
+  signalsDiffer,
+} from "../../algorithms/signals.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
+import { weightsOf } from "../../config/weight-map.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
+import { groupBy } from "../../util/group-by.ts";
 import { isPerStep, shapeOverlong, type StepGroups } from "./shape-rewards.ts";
 
 /** Groups with the rewards that are trained on. */
@@ -25,8 +33,34 @@ export function groupsOf(config: TrainConfig, rollouts: readonly TaskRollouts[])
   return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }
 
-/** Whether what an estimator compares in a group differs: its rewards, or with per-step advantages its returns. */
+type Estimator = TrainConfig["algorithm"]["estimator"];
+
+/** The estimator of a role. */
+const estimatorOf = ({ algorithm }: TrainConfig, role: string): Estimator =>
+  algorithm.estimatorByRole.find((one) => one.role === role) ?? algorithm.estimator;
+
+/** The signals that the estimator of these groups' role normalizes apart; null where it compares rewards. */
+function columnsOf(
+  config: TrainConfig,
+  role: string,
+  groups: readonly TrajectoryGroup[],
+): readonly SignalColumn[] | null {
+  const estimator = estimatorOf(config, role);
+  if (estimator.type !== "gdpo") return null;
+  return signalColumns(
+    groups.map(({ members }) => members.map(({ reward }) => reward)),
+    groups.map(({ members }) => members.map(({ trajectory }) => trajectory.signals)),
+    weightsOf(estimator.weights),
+  );
+}
+
+/**
+ * Whether what an estimator compares in a group differs: its rewards, with per-step advantages its returns, or
+ * any of its signals.
+ */
 export function hasContrast(config: TrainConfig, group: TrajectoryGroup): boolean {
+  const columns = columnsOf(config, group.name, [group]);
+  if (columns !== null) return signalsDiffer(columns);
   return isPerStep(config)
     ? stepsDiffer(group, config.stepwiseAdvantage.gamma)
     : rewardsDiffer(group);
@@ -47,10 +81,11 @@ function filtersUniform(config: TrainConfig): boolean {
 }
 
 function advantageOptions({ algorithm }: TrainConfig, custom: CustomEstimators): AdvantageOptions {
-  const find = (given: TrainConfig["algorithm"]["estimator"]): AdvantageEstimator => {
+  const find = (given: Estimator): AdvantageEstimator => {
     const estimator = findEstimator(given.type, custom);
     const normByStd = !("normByStd" in given) || given.normByStd;
-    return (groups, options) => estimator(groups, { ...options, normByStd });
+    const weights = weightsOf("weights" in given ? given.weights : []);
+    return (groups, options) => estimator(groups, { ...options, normByStd, weights });
   };
   return {
     estimator: find(algorithm.estimator),
@@ -71,9 +106,15 @@ function estimate(
 ): StepAdvantages {
   const { enable, gamma, normalizeBySteps } = config.stepwiseAdvantage;
   const options = advantageOptions(config, custom);
-  const { advantages, metrics } = isPerStep(config)
+  const estimated = isPerStep(config)
     ? computeStepwiseAdvantages(groups, { ...options, gamma })
     : computeAdvantages(groups, options);
+  const { advantages } = estimated;
+  const metrics = { ...estimated.metrics };
+  for (const [role, own] of groupBy(groups, ({ name }) => name)) {
+    const columns = columnsOf(config, role, own);
+    if (columns !== null) Object.assign(metrics, signalMetrics(role, columns));
+  }
   if (!enable || !normalizeBySteps) return { advantages, metrics };
   const normalized = groups.map(({ members }, g) =>
     members.map(({ trajectory }, m): MemberAdvantage => {
@@ -87,13 +128,20 @@ function estimate(
   return { advantages: normalized, metrics };
 }
 
+export interface BuiltRows {
+  readonly rows: readonly TrainingRow[];
+  /** Groups that were dropped because nothing differs within them. */
+  readonly uniform: readonly TrajectoryGroup[];
+  readonly metrics: Record<string, number>;
+}
+
 /** Rows to train on, with advantages, and the metrics of their groups. */
 export function rowsOf(
   config: TrainConfig,
   grouped: StepGroups,
   custom: CustomEstimators,
   options: RowsOptions,
-): { readonly rows: readonly TrainingRow[]; readonly metrics: Record<string, number> } {
+): BuiltRows {
   const given = precomputedAdvantages(grouped.groups, config.algorithm.usePrecomputedAdvantage);
   const open = grouped.groups.filter((group) => !given.byGroup.has(group));
   const { advantages, metrics } = estimate(config, open, custom);
@@ -113,6 +161,7 @@ export function rowsOf(
   );
   return {
     rows: built.rows,
+    uniform: open.filter((group) => !isKept.has(group)),
     metrics: {
       ...grouped.metrics,
       ...filtered?.metrics,

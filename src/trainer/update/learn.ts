@@ -4,12 +4,15 @@ import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { deriveSeed } from "../../util/random.ts";
 import type { RolloutContext } from "../run-context.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
+import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { UpdateGuard } from "../steppers/stepper.ts";
 import { applyUpdates, miniBatches, type Updates } from "./apply-updates.ts";
 import { correctRows } from "./correct-rows.ts";
 import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { limitsOf } from "./guards.ts";
+import { observeRows } from "./observe-rows.ts";
+import { teachItself } from "./self-teacher.ts";
 import { type Score, shapeByKl, type StepGroups } from "./shape-rewards.ts";
 import {
   KnownLogprobs,
@@ -53,6 +56,26 @@ export function createLearner(run: RolloutContext): Learner {
   const logprobs: Score = async (rows, which) =>
     (await backend.forward?.(rows, which, signal)) ??
     rows.map(({ samplingLogprobs }) => samplingLogprobs);
+  // Rows with hints are no rows of the update, which need not be remembered.
+  const logprobsOf: Score = async (rows, which) => await run.backend.forward!(rows, which, signal);
+
+  const distilledRows = async (
+    rows: readonly TrainingRow[],
+    groups: readonly TrajectoryGroup[],
+  ): Promise<StepRows> => {
+    const { coef, discount, clip, useReward, divergence } = config.distillation;
+    const shape = { coef, discount, clip, useReward, divergence };
+    if (config.distillation.teacher !== "self")
+      return teacher === undefined
+        ? { rows, metrics: {} }
+        : await distillRows(rows, teacher, shape, signal);
+    const { renderer, contextLength, hint } = run;
+    const options = { renderer, contextLength, hint, score: logprobsOf };
+    const taught = await teachItself(config, rows, groups, options);
+    const self = { name: "self", logprobs: async () => taught.logprobs };
+    const distilled = await distillRows(rows, self, shape, signal);
+    return { ...distilled, metrics: { ...distilled.metrics, ...taught.metrics } };
+  };
 
   return {
     async score(step, rollouts) {
@@ -75,14 +98,17 @@ export function createLearner(run: RolloutContext): Learner {
         (rows) => logprobs(rows, "current"),
         config.algorithm.rolloutCorrection,
       );
-      const { coef, discount, clip, useReward } = config.distillation;
-      const distilled =
-        teacher === undefined
-          ? { rows: corrected.rows, metrics: {} }
-          : await distillRows(corrected.rows, teacher, { coef, discount, clip, useReward }, signal);
-      const metrics = { ...built.metrics, ...corrected.metrics, ...distilled.metrics };
+      const distilled = await distilledRows(corrected.rows, groups.groups);
+      const { uniform } = built;
+      const observed = observeRows(config, run.renderer, distilled.rows, {
+        ...{ groups: groups.groups, uniform, options },
+      });
+      const metrics = {
+        ...{ ...built.metrics, ...corrected.metrics },
+        ...{ ...distilled.metrics, ...observed.metrics },
+      };
       warnOfRows(run, step, { rollouts, built: built.rows, metrics });
-      return { rows: distilled.rows, metrics };
+      return { rows: observed.rows, metrics };
     },
 
     async update(step, { rows }, guard, skippedBefore) {

@@ -64,10 +64,11 @@ const lossesOf = ({ algorithm }: TrainConfig): string[] => [
 function isFlat(config: TrainConfig, rows: readonly TrainingRow[]): boolean {
   // A custom loss may learn from anything.
   const readsMore = lossesOf(config).some((name) => name === "cross_entropy" || !known.has(name));
-  return config.algorithm.klBeta === 0 && !readsMore && areZero(rows);
+  const observes = rows.some(({ observationWeights }) => observationWeights !== undefined);
+  return config.algorithm.klBeta === 0 && !readsMore && !observes && areZero(rows);
 }
 
-/** Something else than advantages taught the model: a custom loss, a penalty. */
+/** Something else than advantages taught the model: a custom loss, a penalty, observations. */
 function hasZeroAdvantages(config: TrainConfig, rows: readonly TrainingRow[]): boolean {
   return lossesOf(config).some((name) => name !== "cross_entropy") && areZero(rows);
 }

@@ -101,6 +101,22 @@ export function warnOfRoles(
   }
 }
 
+/** A signal that no rollout has changes nothing, and looks as if it counted. */
+function warnOfSignals(
+  { warnOnce }: Pick<Warned, "warnOnce">,
+  metrics: Readonly<NamedMetrics>,
+): void {
+  for (const key of Object.keys(metrics)) {
+    const { role, name } =
+      /^signals\/(?<role>.+)\/(?<name>[^/]+)\/missing$/u.exec(key)?.groups ?? {};
+    if (name === undefined || `signals/${role}/${name}/mean` in metrics) continue;
+    warnOnce(
+      `signal ${name} of ${role}`,
+      `algorithm.estimator.weights names the signal ${name}, but no rollout of the role ${role} has it: an evaluator returns signals as { reward, isCorrect, signals: [{ name, value }] }.`,
+    );
+  }
+}
+
 /** Why log-probabilities of some rows are not used; null where all are. */
 export function lackWarning(
   rows: readonly TrainingRow[],
@@ -141,6 +157,7 @@ export function warnOfRows(
   step: number,
   { rollouts, built, metrics }: RowFacts,
 ): void {
+  warnOfSignals({ warnOnce }, metrics);
   const lack = lackWarning(built, config, backend.capabilities);
   if (lack !== null) warnOnce("log-probabilities are not used", lack);
   const episodes = episodesOf(rollouts);

@@ -1,7 +1,8 @@
 /** Files and folders that appear complete or not at all: written under another name, synced, renamed. */
-import { chmodSync, renameSync, writeFileSync } from "node:fs";
-import { mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
+import { chmodSync, writeFileSync } from "node:fs";
+import { mkdir, open, readdir, rm, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { rename, renameSync } from "./rename.ts";
 
 type Content = string | Uint8Array | ((file: FileHandle) => Promise<void>);
 
@@ -10,9 +11,20 @@ function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.incomplete`);
 }
 
-/** Waits until the content of a file or folder is on the disk itself. */
-async function syncPath(path: string): Promise<void> {
-  const handle = await open(path, "r");
+const isWindows = process.platform === "win32";
+
+/** Waits until the content of a file is on the disk itself; Windows syncs only what is open for writing. */
+async function syncFile(path: string): Promise<void> {
+  await syncOpen(path, isWindows ? "r+" : "r");
+}
+
+/** The same for the names in a folder; Windows has no such call. */
+async function syncFolder(path: string): Promise<void> {
+  if (!isWindows) await syncOpen(path, "r");
+}
+
+async function syncOpen(path: string, flags: string): Promise<void> {
+  const handle = await open(path, flags);
   try {
     await handle.sync();
   } finally {
@@ -89,7 +101,7 @@ export async function writeFolderAtomic(
     await mkdir(parent, { recursive: true });
     await rm(path, { recursive: true, force: true });
     await rename(temporary, path);
-    await syncPath(parent);
+    await syncFolder(parent);
   } finally {
     await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
   }
@@ -99,7 +111,7 @@ async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) await syncTree(path);
-    else if (entry.isFile()) await syncPath(path);
+    else if (entry.isFile()) await syncFile(path);
   }
-  await syncPath(folder);
+  await syncFolder(folder);
 }

@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { isInside } from "./inside.ts";
 
 // Windows has no such flags: there, `isPlainPath` alone finds links.
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -21,8 +22,7 @@ export async function readInside(
 ): Promise<ReadInside> {
   const root = await realpath(folder).catch(() => folder);
   const file = join(root, path);
-  const inside = relative(root, file);
-  if (inside === "" || inside.split(sep)[0] === "..") return "missing";
+  if (!isInside(root, file)) return "missing";
   let handle: FileHandle;
   try {
     // The last part is no link, and a pipe without a writer does not wait for one.
@@ -32,7 +32,8 @@ export async function readInside(
   }
   try {
     const opened = await handle.stat({ bigint: true });
-    if (!opened.isFile() || !(await isPlainPath(root, inside, opened))) return "missing";
+    if (!opened.isFile() || !(await isPlainPath(root, relative(root, file), opened)))
+      return "missing";
     return await readUpTo(handle, maxBytes);
   } finally {
     await handle.close();

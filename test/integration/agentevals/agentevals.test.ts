@@ -1,11 +1,7 @@
 /** The verdicts of `agentevals` on random trajectories, which the unit tests of `trajectoryMatch` expect. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
 import { randomPairs, settings } from "../../evaluators/random-trajectories.ts";
-import { root } from "../root.ts";
-import { runCommand } from "../run-command.ts";
+import { npmPackages } from "../npm-packages.ts";
 
 interface Agentevals {
   readonly createTrajectoryMatchEvaluator: (
@@ -17,17 +13,10 @@ interface Agentevals {
 }
 
 const packages = ["agentevals@0.0.7", "@langchain/core@1", "@langchain/langgraph@1"];
-const folder = join(root, ".cache", "integration", "agentevals");
-const main = join(folder, "node_modules/agentevals/dist/index.js");
-if (!existsSync(main)) {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{"private": true}');
-  const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
-  runCommand("npm", ["install", ...flags, ...packages], { cwd: folder });
-}
+const load = npmPackages("agentevals", packages);
 
 it("are those of test/evaluators/agentevals-verdicts.txt", async () => {
-  const { createTrajectoryMatchEvaluator } = (await import(pathToFileURL(main).href)) as Agentevals;
+  const { createTrajectoryMatchEvaluator } = (await load("agentevals")) as Agentevals;
   const evaluators = settings.map(({ mode, toolArgs }) => {
     const { "*": others = "exact", ...overrides } =
       typeof toolArgs === "string" ? { "*": toolArgs } : toolArgs;

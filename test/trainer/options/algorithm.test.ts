@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
+import type { Step } from "../../../src/core/trajectory.ts";
 import type { TrainingRow } from "../../../src/core/loss/training-row.ts";
 import { loadConfig } from "../../../src/config/load.ts";
+import type { Renderer } from "../../../src/core/policy.ts";
+import { byteRenderer, conversation, toolSays } from "../../conversation.ts";
 import { episode, type EpisodeShape, rowsOf, withoutStd } from "./episodes.ts";
 
 type Forward = NonNullable<TrainingBackend["forward"]>;
@@ -12,6 +15,7 @@ async function rowsWith(
   overrides: readonly string[],
   shapes: readonly EpisodeShape[],
   forward?: Forward,
+  renderer?: Renderer,
 ): Promise<{ rows: readonly TrainingRow[]; metrics: Readonly<Record<string, number>> }> {
   const { config } = loadConfig({
     overrides: ["model.name=m", ...withoutStd(overrides), ...overrides],
@@ -20,7 +24,7 @@ async function rowsWith(
     forward,
     capabilities: capabilityMatrix.local,
   } as unknown as TrainingBackend;
-  return rowsOf(config, backend, shapes.map(episode));
+  return rowsOf(config, backend, shapes.map(episode), renderer);
 }
 
 /** The advantages of a row's sampled tokens. */
@@ -317,5 +321,116 @@ describe("algorithm.use_kl_in_reward", () => {
     ]);
     expect(metrics["shaping/reward_kl_penalty"]).toBeCloseTo((0.5 + 0.5 + 0) / 3, 6);
     expect(metrics["shaping/reward_kl_penalty_coeff"]).toBe(0.1);
+  });
+});
+
+describe("algorithm.estimator=gdpo", () => {
+  const shapes: EpisodeShape[] = [
+    { task: "a", reward: 1, signals: { right: 1, short: 0 } },
+    { task: "a", reward: 1, signals: { right: 0, short: 1 } },
+    { task: "b", reward: 1, signals: { right: 1, short: 1 } },
+    { task: "b", reward: 1, signals: { right: 1, short: 1 } },
+  ];
+  const gdpo = "algorithm.estimator={type: gdpo, weights: {right: 2, short: 1}}";
+
+  it("keeps groups of equal rewards whose signals differ, and drops those in which none does", async () => {
+    const { rows, metrics } = await rowsWith([gdpo], shapes);
+    expect(rows.map((row) => Math.sign(sampled(row)[0]!))).toEqual([1, -1]);
+    expect(metrics).toMatchObject({
+      "groups/dropped/uniform_groups": 1,
+      "signals/agent/right/mean": 0.75,
+      "signals/agent/right/informative_fraction": 0.5,
+      "signals/agent/short/missing": 0,
+    });
+    const grpo = await rowsWith(["algorithm.estimator=grpo"], shapes);
+    expect(grpo.rows).toHaveLength(0);
+  });
+
+  it("may be of a role, with names whose case stays", async () => {
+    const byRole = "algorithm.estimator_by_role={judge: {type: gdpo, weights: {isRight: 1}}}";
+    const judged: EpisodeShape[] = [1, 0].map((isRight) => ({
+      role: "judge",
+      signals: { isRight },
+    }));
+    const { rows, metrics } = await rowsWith([byRole, "algorithm.estimator=grpo"], judged);
+    expect(rows.map((row) => Math.sign(sampled(row)[0]!))).toEqual([1, -1]);
+    expect(metrics["signals/judge/isRight/mean"]).toBe(0.5);
+  });
+
+  it.each([
+    ["stepwise_advantage.enable=true", "normalizes the signals of whole trajectories"],
+    ["algorithm.overlong_buffer.enable=true", "Add reward to the weights."],
+    ["algorithm.use_kl_in_reward=true", "Add reward to the weights."],
+  ])("refuses %s, which it would ignore", (option, message) => {
+    const load = (...more: string[]) => loadConfig({ overrides: ["model.name=m", ...more] });
+    const more = ["stepwise_advantage.mode=per_step"];
+    expect(() => load(gdpo, option, ...(option.startsWith("step") ? more : []))).toThrow(message);
+  });
+
+  it("takes the reward with what options add to it, where it is named", async () => {
+    const options = [
+      "algorithm.estimator={type: gdpo, weights: [reward=1]}",
+      "algorithm.overlong_buffer={enable: true, len: 4, max_length: 10}",
+    ];
+    const long: EpisodeShape = { steps: [{ response: [1, 2, 3, 4, 5, 6, 7, 8] }] };
+    const { rows } = await rowsWith(options, [{}, long]);
+    expect(rows.map((row) => Math.sign(sampled(row)[0]!))).toEqual([1, -1]);
+  });
+
+  it.each(["{right: fast}", "[right]", "{right: 1, '': 2}"])(
+    "refuses the weights %s",
+    (weights) => {
+      const override = `algorithm.estimator={type: gdpo, weights: ${weights}}`;
+      expect(() => loadConfig({ overrides: ["model.name=m", override] })).toThrow(
+        "algorithm.estimator.weights must be a map of signals to numbers",
+      );
+    },
+  );
+});
+
+describe("algorithm.observation_loss", () => {
+  const told = (content: string): readonly Step[] => conversation([[toolSays(content)]]);
+  const shapes: EpisodeShape[] = [
+    { task: "a", reward: 1, made: told("sun") },
+    { task: "a", reward: 0, made: told("rain") },
+    { task: "b", reward: 1, made: told("snow") },
+    { task: "b", reward: 1, made: told("hail") },
+  ];
+  const option = "algorithm.observation_loss={tool: 0.05}";
+  const run = (...overrides: readonly string[]) =>
+    rowsWith(overrides, shapes, undefined, byteRenderer);
+
+  it("is off by default, and adds nothing to rows", async () => {
+    const { rows, metrics } = await run();
+    expect(rows.map(({ observationWeights }) => observationWeights)).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(metrics).not.toHaveProperty("rows/observed_tokens");
+  });
+
+  it("learns from what tools said, and of groups of equal rewards from nothing else", async () => {
+    const { rows, metrics } = await run(option);
+    const plain = await run();
+    const sum = (values: ArrayLike<number> = []) => Array.from(values).filter((v) => v > 0).length;
+    expect(rows.map(({ observationWeights }) => sum(observationWeights))).toEqual([3, 4, 4, 4]);
+    expect(rows.map(({ targetMask }) => sum(targetMask))).toEqual([6, 6, 0, 0]);
+    expect(rows.slice(0, 2).map(sampled)).toEqual(plain.rows.map(sampled));
+    expect(metrics).toMatchObject({
+      "rows/observed_tokens": 15,
+      "rows/unmatched_observations": 0,
+      "groups/dropped/uniform_groups": 1,
+    });
+  });
+
+  it("needs a renderer", async () => {
+    await expect(rowsWith([option], shapes)).rejects.toThrow("the backend has no renderer");
+  });
+
+  it.each(["{assistant: 1}", "{tool: -1}", "{tool: much}"])("refuses %s", (value) => {
+    const overrides = ["model.name=m", `algorithm.observation_loss=${value}`];
+    expect(() => loadConfig({ overrides })).toThrow(
+      "algorithm.observation_loss must be a map of message roles to numbers from 0 on",
+    );
   });
 });

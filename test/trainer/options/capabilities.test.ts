@@ -80,6 +80,22 @@ const reports =
       expect(metrics[metric], metric).toBeGreaterThan(0);
     });
 
+/** The tokens before the trained ones are learned from as well. */
+const observes: Question["ask"] = (asked, config) =>
+  unlessRefused(async () => {
+    const rows = asked.rows.map((row) => ({
+      ...row,
+      observationWeights: Float32Array.from(row.targetMask, (mask, i) =>
+        mask || i === 0 ? 0 : 0.5,
+      ),
+    }));
+    const plain = await updateAsAsked(asked, config);
+    const observed = await updateAsAsked({ ...asked, rows }, config);
+    expect(observed["observation_tokens"]).toBeGreaterThan(0);
+    const more = 0.5 * observed["observation_loss"]!;
+    expect(observed["loss"]! - plain["loss"]!).toBeCloseTo(more, 3);
+  });
+
 /** The penalty is measured, and changes the update. */
 const pullsToReference: Question["ask"] = (asked, config) =>
   unlessRefused(async () => {
@@ -243,6 +259,21 @@ const questions: readonly Question[] = [
     option: "algorithm.entropy_coef",
     set: { "algorithm.entropy_coef": 0.1 },
     ask: reports("entropy"),
+  },
+  {
+    option: "algorithm.observation_loss",
+    set: { "algorithm.observation_loss": { tool: 0.5 } },
+    ask: observes,
+  },
+  {
+    option: "distillation.teacher",
+    set: { "distillation.teacher": "self", "distillation.hint": "answer" },
+    ask: knows("current"),
+  },
+  {
+    option: "distillation.self_weights",
+    set: { "distillation.teacher": "self", "distillation.self_weights": "initial" },
+    ask: knows("reference"),
   },
   {
     option: "algorithm.use_kl_in_reward",

@@ -1,8 +1,10 @@
 /** Episodes made by hand, for tests of what is made of them. */
 import type { TrainConfig } from "../../../src/config/train-config.ts";
 import type { TrainingBackend } from "../../../src/core/backend.ts";
+import type { Renderer } from "../../../src/core/policy.ts";
 import type { Episode, Step, Trajectory } from "../../../src/core/trajectory.ts";
 import type { RolloutContext } from "../../../src/trainer/run-context.ts";
+import type { Hint } from "../../../src/trainer/update/self-teacher.ts";
 import { createLearner, type StepRows } from "../../../src/trainer/update/learn.ts";
 import { defined } from "../../../src/util/defined.ts";
 import { makeStep } from "../../make-step.ts";
@@ -20,7 +22,10 @@ export interface EpisodeShape {
   readonly role?: string;
   readonly reward?: number | null;
   readonly reason?: Episode["terminationReason"];
+  readonly signals?: Trajectory["signals"];
   readonly steps?: readonly StepShape[];
+  /** In place of `steps`. */
+  readonly made?: readonly Step[];
 }
 
 /** Advantages that are not divided by a standard deviation, where no estimator is named. */
@@ -48,12 +53,13 @@ function step(shape: StepShape, index: number): Step {
 /** One episode with one trajectory; by default one call and the reward 1. */
 export function episode(shape: EpisodeShape = {}, rolloutIndex = 0): Episode {
   const { task = "a", role = "agent", reward = 1, reason = "completed", steps = [{}] } = shape;
+  const { signals = {}, made: given } = shape;
   const trajectory: Trajectory = {
     uid: `u${++made}`,
     name: role,
-    steps: steps.map(step),
+    steps: given ?? steps.map(step),
     reward,
-    signals: {},
+    signals,
     metadata: {},
   };
   return {
@@ -76,10 +82,13 @@ export async function rowsOf(
   config: TrainConfig,
   backend: TrainingBackend,
   episodes: readonly Episode[],
+  renderer?: Renderer,
+  hint?: Hint,
 ): Promise<StepRows> {
   const { signal } = new AbortController();
   const ignore = (): void => {};
-  const run = { config, backend, signal, estimators: new Map(), emit: ignore, warnOnce: ignore };
+  const parts = { estimators: new Map(), renderer, hint, emit: ignore, warnOnce: ignore };
+  const run = { config, backend, signal, ...parts };
   const learn = createLearner(run as unknown as RolloutContext);
   const tasks = [...new Set(episodes.map(({ task }) => task.id))];
   const rollouts = tasks.map((key) => ({

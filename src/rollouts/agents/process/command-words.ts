@@ -1,10 +1,14 @@
 /** A command line as words, with files of the project by their whole path. */
 import { statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import nodePath, { type PlatformPath } from "node:path";
 import { ConfigError } from "../../../core/errors.ts";
 
 /** Anything of a shell but plain and quoted words. */
-const shellSyntax = /[|&;<>()$`\\*?[\]{}~#!\n]/u;
+const shellSyntax = /[|&;<>()$`*?[\]{}~#!\n]/u;
+
+/** A backslash is an escape of a shell, but separates folders on Windows. */
+const needsShell = (command: string, { sep }: PlatformPath): boolean =>
+  shellSyntax.test(command) || (sep !== "\\" && command.includes("\\"));
 
 function isFile(path: string): boolean {
   try {
@@ -18,13 +22,15 @@ function isFile(path: string): boolean {
  * A list is taken as it is; a text is split at white space outside of quotes, or given to `sh -c` where it
  * uses more of a shell than that. Words that name a file in `folder` become whole paths, since the command
  * runs in another folder; a shell finds it as `$AGENT_TRAINER_PROJECT`.
+ * @param path those of another system, for tests. @default those of this system
  * @throws ConfigError when there is no word.
  */
 export function commandWords(
   command: string | readonly string[],
   folder: string,
+  path: PlatformPath = nodePath,
 ): readonly string[] {
-  if (typeof command === "string" && shellSyntax.test(command)) return ["sh", "-c", command];
+  if (typeof command === "string" && needsShell(command, path)) return ["sh", "-c", command];
   const words =
     typeof command === "string"
       ? (command.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/gu) ?? []).map((word) =>
@@ -40,8 +46,9 @@ export function commandWords(
   }
   return words.map((word, index) => {
     // Without a slash, the first word is looked up in PATH.
-    if (isAbsolute(word) || (index === 0 && !word.includes("/"))) return word;
-    const path = resolve(folder, word);
-    return isFile(path) ? path : word;
+    const isPlain = !word.includes("/") && !word.includes(path.sep);
+    if (path.isAbsolute(word) || (index === 0 && isPlain)) return word;
+    const file = path.resolve(folder, word);
+    return isFile(file) ? file : word;
   });
 }

@@ -1,8 +1,9 @@
 /** The folders of one rollout: a home, a working folder and a place for temporary files, removed at its end. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { AgentTrainerError, ConfigError } from "../../../core/errors.ts";
+import { isInside } from "../../../util/files/inside.ts";
 import { readInside } from "../../../util/files/read-inside.ts";
 
 /** Where a rollout's process lives. */
@@ -37,9 +38,9 @@ export async function makeFolders(keep: boolean): Promise<OwnFolders> {
   };
 }
 
-function inside(folder: string, path: string): string {
+function placeIn(folder: string, path: string): string {
   const file = resolve(folder, path);
-  if (!relative(folder, file).startsWith("..")) return file;
+  if (isInside(folder, file)) return file;
   throw new ConfigError({
     message: `The file ${path} would be outside of its rollout's folder.`,
     hint: "Give paths relative to the folder.",
@@ -50,7 +51,7 @@ function inside(folder: string, path: string): string {
 /** @throws ConfigError for a path that leads out of the folder. */
 export async function writeFiles(folder: string, files: Files): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
-    const file = inside(folder, path);
+    const file = placeIn(folder, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
@@ -69,7 +70,7 @@ export async function readFiles(
   const found: Record<string, string> = {};
   let bytes = 0;
   for (const path of paths) {
-    inside(folder, path);
+    placeIn(folder, path);
     const text = await readInside(folder, path, maxBytes - bytes);
     if (text === "missing") continue;
     if (text === "too large") {

@@ -1,13 +1,7 @@
 /** Scorers written for evaluation libraries: functions of input, output and expected value. */
-import {
-  readAnswers,
-  readText,
-  tooLong,
-  evaluatorError,
-  type AnswerOptions,
-  type Scorer,
-} from "./scorer.ts";
-import { asText } from "./match.ts";
+import { asText } from "../match.ts";
+import { type AnswerOptions, readAnswers, readText, type Scorer, tooLong } from "../scorer.ts";
+import { externalScore } from "./external-score.ts";
 
 /**
  * What such a scorer receives. Those of `autoevals` have this form.
@@ -61,14 +55,6 @@ export function fromScorer<Metadata = unknown>(
     const output = readText(episode, options);
     if (output === null) return tooLong();
     const result = await scorer({ input: task.instruction, output, expected: asText(answer) });
-    const reward = typeof result === "number" ? result : result?.score;
-    if (typeof reward !== "number" || !Number.isFinite(reward)) {
-      throw evaluatorError(
-        `The scorer gave ${(JSON.stringify(result) ?? "nothing").slice(0, 200)} for task "${task.id}", which has no finite score.`,
-        "Return a number, or an object with a number as `score`.",
-        { taskId: task.id },
-      );
-    }
-    return { reward, isCorrect: reward >= passScore };
+    return externalScore(result, task, passScore);
   };
 }

@@ -1,6 +1,6 @@
 /** Messages in OpenAI's chat format, which fine-tuning programs read. */
-import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
-import { defined } from "../../util/defined.ts";
+import type { ChatMessage, ToolDefinition } from "./message.ts";
+import { defined } from "../util/defined.ts";
 
 /** A message as OpenAI's chat API has it. */
 export function wireMessage(message: ChatMessage): Readonly<Record<string, unknown>> {
