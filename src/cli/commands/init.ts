@@ -52,7 +52,7 @@ export const command: CliCommand = defineCommand({
       .option("--framework <name>", "framework that the agent is written with", "openai")
       .option(
         "--model [name]",
-        "model that is trained: OWNER/NAME on a hub, a model folder, a run or a .gguf file; without a name it asks, with a table of minutes and gigabytes (default: builtin:shop-tiny, which knows only the shop of this project)",
+        "model that is trained: OWNER/NAME on a hub, a model folder, a run or a .gguf file; without a name it asks, with a table of gigabytes and the time of a step (default: builtin:shop-tiny, which knows only the shop of this project)",
       )
       .option("--dry-run", "list the files that would be created, and write nothing"),
   help,

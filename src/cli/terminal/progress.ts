@@ -6,7 +6,7 @@ import { formatFinding } from "../report/health-report.ts";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { formatUsd } from "../../runs/spending.ts";
-import { shortReason } from "../../trainer/update/learning.ts";
+import { shortReason } from "../../core/skip-reason.ts";
 import { createLiveLine } from "./live-line.ts";
 import { type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
 import { wrapText } from "./wrap-text.ts";
