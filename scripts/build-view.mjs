@@ -34,3 +34,6 @@ await build({
   logLevel: "warning",
 });
 copyFileSync(join(app, "index.html"), join(out, "index.html"));
+// What the exported file shares with the page.
+for (const name of ["tokens.css", "base.css", "conversation.css"])
+  copyFileSync(join(app, "style", name), join(out, name));

@@ -1,6 +1,7 @@
 /**
  * Pictures of the viewer for the documentation, in Debian's Chromium or the one that CHROMIUM names. The first
- * run should have `record.token_rows` and signals of its evaluator; several runs are compared.
+ * run should have `record.token_rows`, validations and signals of its evaluator; several runs are compared. Those of
+ * `view-runs.ts` are made for it.
  *
  *   npx tsx --conditions=agent-trainer-source scripts/view-screenshots.ts OUT RUN...
  */
@@ -31,28 +32,33 @@ await server.ready;
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
-/** An episode whose tokens were recorded in training, and the most distant other rollout of its task. */
-async function recordedEpisode(page: Page): Promise<readonly [number, number]> {
+interface Member {
+  readonly row: { readonly n: number; readonly reward: number; readonly calls: number };
+}
+
+/** The episode of the first steps with the most surprising tokens, and the most distant rollout of its task. */
+async function surprisingEpisode(page: Page): Promise<readonly [number, number]> {
   const read = async (path: string): Promise<unknown> =>
     (await page.request.get(`${server.url}/api/runs/0/${path}`)).json();
-  const { steps } = (await read("facets")) as { steps: number[] };
-  const lists = await Promise.all(
-    steps.slice(0, 8).map((step) => read(`episodes?phase=train&step=${step}`)),
-  );
-  const rows = (lists as { rows: { n: number }[] }[]).flatMap((list) => list.rows);
-  for (const { n } of rows) {
-    const { trained } = (await read(`episodes/${n}/tokens?call=0`)) as {
-      trained: { advantages: number[] } | null;
-    };
-    if (trained === null || trained.advantages.every((value) => value === 0)) continue;
-    const group = (await read(`groups/${n}`)) as { row: { n: number; reward: number } }[];
-    const own = group.find(({ row }) => row.n === n)?.row.reward ?? 0;
-    const other = group.toSorted(
-      (a, b) => Math.abs(b.row.reward - own) - Math.abs(a.row.reward - own),
-    )[0];
-    return [n, other?.row.n ?? n];
+  let found: { n: number; surprises: number } = { n: 1, surprises: -1 };
+  for (const step of [2, 3, 4, 5]) {
+    const { rows } = (await read(`episodes?phase=train&step=${step}`)) as { rows: Member["row"][] };
+    for (const { n, calls } of rows) {
+      let surprises = 0;
+      for (let call = 0; call < calls; call++) {
+        const path = `episodes/${n}/tokens?call=${call}`;
+        const { logprobs } = (await read(path)) as { logprobs: number[] };
+        surprises += logprobs.filter((value) => value < -1).length;
+      }
+      if (surprises > found.surprises) found = { n, surprises };
+    }
   }
-  return [rows[0]?.n ?? 1, rows[1]?.n ?? 1];
+  const group = (await read(`groups/${found.n}`)) as Member[];
+  const own = group.find(({ row }) => row.n === found.n)?.row.reward ?? 0;
+  const other = group.toSorted(
+    (a, b) => Math.abs(b.row.reward - own) - Math.abs(a.row.reward - own),
+  )[0];
+  return [found.n, other?.row.n ?? found.n];
 }
 
 interface Picture {
@@ -64,21 +70,21 @@ interface Picture {
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
-async function colored(page: Page): Promise<void> {
-  const by = page.locator(".tokens select");
-  await by.selectOption("entropy", { timeout: 2000 }).catch(() => undefined);
-}
-
 function pictures([n, other]: readonly [number, number]): readonly Picture[] {
-  const episode = { hash: `#/episode/0/${n}?tokens=0`, wait: "button.token", prepare: colored };
   return [
-    { name: "view-run", hash: "#/run/0", wait: "canvas" },
-    { name: "view-episode", ...episode },
+    { name: "view-run", hash: "#/run/0", wait: "section[aria-label=Changes] .brief li" },
+    {
+      name: "view-episode",
+      hash: `#/episode/0/${n}?overlay=log-probability`,
+      wait: ".token-text span",
+    },
+    { name: "view-tasks", hash: "#/tasks/0", wait: ".map tr.selected" },
     {
       name: "view-reward",
       hash: "#/run/0",
-      wait: ".matrix",
+      wait: ".correlations",
       part: "section[aria-label=Reward]",
+      prepare: (page) => page.locator(".correlations > summary").click(),
     },
     { name: "view-diff", hash: `#/diff/0/${n}?with=${other}`, wait: ".sides pre" },
     ...(folders.length > 1
@@ -95,21 +101,28 @@ function pictures([n, other]: readonly [number, number]): readonly Picture[] {
 
 try {
   for (const [end, colorScheme, viewport] of [
-    ["", "light", { width: 1200, height: 800 }],
-    ["-dark", "dark", { width: 1200, height: 800 }],
+    ["", "light", { width: 1280, height: 800 }],
+    ["-dark", "dark", { width: 1280, height: 800 }],
     ["-phone", "light", { width: 390, height: 800 }],
   ] as const) {
     const context = await browser.newContext({ colorScheme, viewport });
     const page = await context.newPage();
     await page.goto(`${server.url}/?token=a-token`);
-    for (const { name, hash, wait, part, prepare } of pictures(await recordedEpisode(page))) {
+    for (const { name, hash, wait, part, prepare } of pictures(await surprisingEpisode(page))) {
       await page.goto(`${server.url}/${hash}`);
       await page.locator(wait).first().waitFor();
       await prepare?.(page);
       await page.waitForTimeout(500);
       const path = join(out, `${name}${end}.png`);
       if (part === undefined) await page.screenshot({ path });
-      else await page.locator(part).screenshot({ path });
+      else {
+        // It would lie over a part that is higher than the screen.
+        await page.locator("header.top").evaluate((header) => {
+          header.style.position = "static";
+        });
+        await page.locator(part).screenshot({ path });
+        await page.reload();
+      }
     }
     await context.close();
   }

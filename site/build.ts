@@ -99,7 +99,7 @@ const targets = stagePages();
 stageFiles();
 cpSync(recorded.html, join(pagesFolder, "public", "recorded-run-page.html"));
 const page = readFileSync(join(here, "recorded-run.md"), "utf8");
-put("pages/recorded-run.md", page.replaceAll("FILE", `${base}recorded-run-page.html`));
+put("pages/recorded-run.md", page.replaceAll("RECORDED_PAGE", `${base}recorded-run-page.html`));
 put(
   "pages/public/llms.txt",
   llmsText(({ path }) => `${base}${fileOf(sitePages.get(path)!)}`),

@@ -13,7 +13,10 @@ import type { EpisodeFilter } from "../../src/view/api.ts";
 import { startViewServer } from "../../src/view/server/view-server.ts";
 
 const callsPerEpisode = 4;
-const episodesPerStep = 500;
+/** 2,000 steps of a million calls. */
+const episodesPerStep = 125;
+/** Besides the reward. */
+const metricsPerStep = 120;
 const [count = "1000000", given] = process.argv.slice(2).filter((one) => !one.startsWith("--"));
 const calls = Number(count);
 const folder = given ?? mkdtempSync(join(tmpdir(), "agent-trainer-view-bench-"));
@@ -57,10 +60,12 @@ function writeRun(): void {
       text += `{"id":"${step}/task-${task}/${rollout}","task":{"id":"task-${task}","instruction":"Question ${task}?","metadata":{}},"rolloutIndex":${rollout},"trajectories":[{"uid":"u","name":"agent","steps":[${steps.join(",")}],"reward":${reward},"signals":{},"metadata":{}}],"output":"x","isCorrect":${reward > 0.9},"reward":${reward},"metrics":{},"metadata":{},"attempts":1,"terminationReason":"${e % 40 === 0 ? "timeout" : "completed"}"}\n`;
     }
     writeFileSync(join(folder, "episodes", `${String(step).padStart(6, "0")}.jsonl`), text);
-    appendFileSync(
-      join(folder, "metrics.jsonl"),
-      `${JSON.stringify({ step, phase: "train", "reward/mean": 0.5, "train/loss": 1 / step })}\n`,
-    );
+    const others = Array.from({ length: metricsPerStep }, (_, i): [string, number] => [
+      `train/metric_${i}`,
+      Math.sin(step / (i + 1)),
+    ]);
+    const metrics = { step, phase: "train", "reward/mean": 0.5, ...Object.fromEntries(others) };
+    appendFileSync(join(folder, "metrics.jsonl"), `${JSON.stringify(metrics)}\n`);
   }
 }
 
@@ -121,6 +126,13 @@ async function measure(): Promise<void> {
     await get(`/api/runs/0/episodes?${query.toString()}`);
     filterMs[name] = milliseconds(since);
   }
+  // Each for the first time: what they share is read once.
+  const pageMs: Record<string, number> = {};
+  for (const page of ["metrics", "health", "cost", "changes", "tasks", "parts"]) {
+    const since = performance.now();
+    await get(`/api/runs/0/${page}`);
+    pageMs[page] = milliseconds(since);
+  }
   const tokenMs: number[] = [];
   for (let i = 1; i <= 20; i++) {
     const n = Math.max(1, Math.floor((i * calls) / callsPerEpisode / 21));
@@ -132,7 +144,16 @@ async function measure(): Promise<void> {
   const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
   console.log(
     JSON.stringify(
-      { calls, openMs, checkMs, filterMs, slowestTokenMs: Math.max(...tokenMs), rssMb, peakMb },
+      {
+        calls,
+        openMs,
+        checkMs,
+        filterMs,
+        pageMs,
+        slowestTokenMs: Math.max(...tokenMs),
+        rssMb,
+        peakMb,
+      },
       null,
       2,
     ),

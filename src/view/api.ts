@@ -14,6 +14,8 @@ export interface EpisodeRow {
   readonly step: number;
   readonly phase: EpisodePhase;
   readonly task: string;
+  /** Beginning of the task's instruction. */
+  readonly question: string;
   readonly rollout: number;
   readonly reward: number | null;
   readonly correct: boolean | null;
@@ -79,6 +81,9 @@ export interface RunEntry {
   readonly totalSteps: number | null;
   readonly firstReward: number | null;
   readonly lastReward: number | null;
+  readonly bestValidation: { readonly step: number; readonly value: number } | null;
+  /** When its log was last written, in milliseconds since the epoch; null where it has none. */
+  readonly updatedAt: number | null;
   /** What is wrong with it now, problems before warnings. */
   readonly findings: readonly Pick<RunFinding, "name" | "severity">[];
   readonly index: IndexState;
@@ -104,6 +109,8 @@ export interface ViewMessage {
   readonly reasoning?: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly name?: string;
+  /** Of a tool result: the call that it answers. */
+  readonly toolCallId?: string;
   /** A tool result that reports an error. */
   readonly isToolError?: boolean;
 }
@@ -173,6 +180,8 @@ export interface Conversation {
   readonly instruction: string;
   /** Metadata of the task as JSON, where an expected answer often is; empty without any. */
   readonly metadata: string;
+  /** The answer that the metadata names; null where no field has a usual name for it. */
+  readonly expected: string | null;
   readonly trajectories: readonly ViewTrajectory[];
   readonly output: string;
   readonly reward: number | null;
@@ -228,6 +237,24 @@ export interface GroupMember {
   }[];
   /** First sampled token that is another than in the first rollout; null where all are equal. */
   readonly firstDifference: { readonly call: number; readonly token: number } | null;
+}
+
+/** Where a rollout parts from another one. */
+export interface Parting {
+  readonly call: number;
+  /** What both have before it. */
+  readonly shared: string;
+  readonly own: string;
+  readonly other: string;
+}
+
+/** Another rollout of an episode's group, or the episode itself. */
+export interface Sibling {
+  readonly row: EpisodeRow;
+  /** Reward less the mean reward of the group; null without a reward. */
+  readonly advantage: number | null;
+  /** From the episode; null where the responses are the same. */
+  readonly parting: Parting | null;
 }
 
 /** One rollout with its responses, to be compared with another. */
@@ -295,5 +322,102 @@ export interface Finding extends RunFinding {
 
 export type { ChangedOption } from "../core/changed-option.ts";
 
-/** What the run has cost, and what a point of reward cost, in a line; null for fewer than two steps. */
-export type RunCost = { readonly text: string } | null;
+/** What was spent; money is null where no prices are known. */
+interface Spent {
+  readonly seconds: number;
+  readonly tokens: number;
+  readonly usd: number | null;
+}
+
+/** What the run has cost, and what a point of reward cost, also in a line; null for fewer than two steps. */
+export type RunCost =
+  | (Spent & {
+      readonly text: string;
+      /** What the gain is measured by. */
+      readonly metric: string;
+      readonly gain: number;
+      /** Per 0.01 of it; null where nothing was gained. */
+      readonly perPoint: Spent | null;
+    })
+  | null;
+
+/** What became of a task: in the upper half of the rewards at the end, at the beginning, both or neither. */
+export type TaskFate = "learned" | "always" | "never" | "lost";
+
+/** Rollouts of a task in one column of the map. */
+export interface MapCell {
+  /** Index among the columns. */
+  readonly column: number;
+  /** Their mean reward; null where none has one. */
+  readonly reward: number | null;
+  readonly rollouts: number;
+  /** Number of one of the episodes. */
+  readonly n: number;
+}
+
+export interface MapRow {
+  readonly task: string;
+  readonly question: string;
+  readonly cells: readonly MapCell[];
+  /** Mean reward of the first and of the last visits; null where there is none. */
+  readonly first: number | null;
+  readonly last: number | null;
+  /** `last` less `first`; null for fewer than two visits. */
+  readonly gain: number | null;
+  readonly fate: TaskFate;
+  /** Step from which on it is solved; null for all but learned tasks. */
+  readonly learnedAt: number | null;
+}
+
+/** Rewards by task and step. */
+export interface TaskMap {
+  readonly phase: EpisodePhase;
+  /** Phases that have episodes. */
+  readonly phases: readonly EpisodePhase[];
+  /** First step of each column. */
+  readonly columns: readonly number[];
+  readonly stepsPerColumn: number;
+  /** The newest step; null without any. */
+  readonly lastStep: number | null;
+  /** What the colours span. */
+  readonly low: number;
+  readonly high: number;
+  /** Mean over the tasks of each column. */
+  readonly mean: readonly (number | null)[];
+  /** Largest gain first. */
+  readonly rows: readonly MapRow[];
+  /** More than there are rows where some are left out. */
+  readonly tasks: number;
+  readonly fates: Readonly<Record<TaskFate, number>>;
+}
+
+/** One task at the beginning and now. */
+export interface ChangedTask {
+  readonly task: string;
+  readonly question: string;
+  readonly before: { readonly n: number; readonly reward: number };
+  readonly now: { readonly n: number; readonly reward: number };
+}
+
+/** The same tasks at two steps; null where no task was tried twice. */
+export type RunChanges = {
+  readonly phase: EpisodePhase;
+  readonly fromStep: number;
+  readonly toStep: number;
+  readonly better: number;
+  readonly worse: number;
+  readonly same: number;
+  /** Largest change first. */
+  readonly tasks: readonly ChangedTask[];
+} | null;
+
+/** What sets the runs apart. */
+export interface RunsApart {
+  /** Options that are not the same in all, with the value of each run as JSON; null where it has none. */
+  readonly options: readonly {
+    readonly key: string;
+    readonly values: readonly (string | null)[];
+  }[];
+  /** Runs with the same number differ in their seed alone. */
+  readonly groups: readonly number[];
+}

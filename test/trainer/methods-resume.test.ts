@@ -35,7 +35,7 @@ const tasks = ["a", "b", "c"].map((id) => ({
 }));
 
 const options: CoinTrainerOptions = {
-  agentFlow: agentFlow as never,
+  agentFlow,
   trainDataset: tasks,
   evaluator: ((_: Task, { output, rolloutIndex }: { output: string; rolloutIndex: number }) => ({
     reward: 0,

@@ -75,6 +75,36 @@ describe("dataset.sources", () => {
     }
   });
 
+  it("opens episodes of an environment with the tasks that it gave", async () => {
+    const { folder, set } = mixture();
+    writeFileSync(
+      join(folder, "env.mjs"),
+      `export const environment = {
+        name: "plain",
+        async *tasks(split) {
+          for (let i = 0; i < 3; i++) yield { id: split + i, instruction: "yes or no?", metadata: { i } };
+        },
+        async open(task) {
+          if (JSON.stringify(task) !== JSON.stringify({ id: "hard" + task.metadata.i, instruction: "yes or no?", metadata: { i: task.metadata.i } }))
+            throw new Error("another task: " + JSON.stringify(task));
+          return { prompt: [], tools: [], call: async () => ({ text: "" }), close: async () => {} };
+        },
+      };`,
+    );
+    const sources = {
+      a: { train: join(folder, "a.jsonl"), limit: 4 },
+      games: { env: `${join(folder, "env.mjs")}#environment`, split: "hard" },
+    };
+    const { trainer } = coinTrainer(options({ ...set, "dataset.sources": sources }));
+    const { runDir } = await trainer.train();
+    const steps = readLines(runDir, "metrics.jsonl").filter(({ phase }) => phase === "train");
+    for (const step of steps)
+      expect(step).toMatchObject({
+        ...{ "source/a/tasks": 2, "source/games/tasks": 2 },
+        "source/games/failed": 0,
+      });
+  });
+
   it("continues bit by bit after it was stopped", async () => {
     const { set } = mixture();
     const whole = coinBackend();

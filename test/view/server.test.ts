@@ -13,8 +13,12 @@ import type {
   MetricTable,
   RewardParts,
   RolloutView,
+  RunChanges,
   RunEntry,
+  RunsApart,
   RunsCompared,
+  Sibling,
+  TaskMap,
   TokenView,
   ViewEpisode,
 } from "../../src/view/api.ts";
@@ -269,6 +273,62 @@ it("compares runs as agent-trainer compare does, with an episode of each side", 
     reward: null,
   });
   expect((await get("/api/runs/0/against/7")).status).toBe(404);
+});
+
+it("maps tasks by steps, and says what sets the runs apart", async () => {
+  const map = await read<TaskMap>("/api/runs/1/tasks");
+  expect(map).toMatchObject({ phase: "train", phases: ["train"], columns: [1], tasks: 2 });
+  expect(map.rows.map(({ task, cells, question }) => [task, question, cells])).toEqual([
+    ["a", "Say something.", [{ column: 0, reward: 0.5, rollouts: 3, n: 1 }]],
+    ["b", "Say something.", [{ column: 0, reward: 0.5, rollouts: 1, n: 4 }]],
+  ]);
+  expect((await read<TaskMap>("/api/runs/1/tasks?phase=validation")).tasks).toBe(0);
+  expect((await get("/api/runs/1/tasks?phase=constructor")).status).toBe(400);
+  const { options, groups } = await read<RunsApart>("/api/apart");
+  const n = options.find(({ key }) => key === "rollout.n");
+  expect(n?.values.slice(1)).toEqual(["4", "8"]);
+  expect(new Set(groups).size).toBe(3);
+});
+
+it("shows the same task before and now", async () => {
+  expect(await read<RunChanges>("/api/runs/1/changes")).toBeNull();
+  const folder = newRunFolder();
+  addEpisodes(folder, "val-000000.jsonl", [{ id: "v0/a/0", reward: 0, responses: ["no"] }]);
+  addEpisodes(folder, "val-000004.jsonl", [{ id: "v4/a/0", reward: 1, responses: ["yes"] }]);
+  await using one = await startViewServer({
+    folders: [folder],
+    host: "127.0.0.1",
+    port: 0,
+    token,
+    assets: folder,
+    findDecoder: () => Promise.resolve(null),
+  });
+  await one.ready;
+  const response = await fetch(`${one.url}/api/runs/0/changes`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(await response.json()).toMatchObject({
+    phase: "validation",
+    fromStep: 0,
+    toStep: 4,
+    better: 1,
+    tasks: [{ task: "a", before: { n: 1, reward: 0 }, now: { n: 2, reward: 1 } }],
+  });
+});
+
+it("orders the rollouts of a group by reward, with where they part from one", async () => {
+  const found = await read<Sibling[]>("/api/runs/1/siblings/1");
+  expect(found.map(({ row, advantage, parting }) => [row.rollout, advantage, parting])).toEqual([
+    [1, 0.5, null],
+    [2, 0, null],
+    [0, -0.5, null],
+  ]);
+  expect((await get("/api/runs/1/siblings/999")).status).toBe(404);
+});
+
+it("finds the expected answer of an episode in its task", async () => {
+  const { expected, row } = await read<ViewEpisode>("/api/runs/1/episodes/1");
+  expect([expected, row.question]).toEqual(["z", "Say something."]);
 });
 
 it("reports what is written while it runs", async () => {

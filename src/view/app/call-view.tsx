@@ -5,6 +5,8 @@ import { CallHttpView } from "./call-http.tsx";
 import { shortNumber, whole } from "./format.ts";
 import { Message } from "./message.tsx";
 import { TokenInspector } from "./token-inspector.tsx";
+import { TokenText } from "./token-text.tsx";
+import type { PairedResults } from "../tool-results.ts";
 
 export interface CallProps {
   readonly run: number;
@@ -21,6 +23,9 @@ export interface CallProps {
   readonly said: { readonly messages: number; readonly isWhole: boolean } | null;
   /** Scrolls to its end. */
   readonly isNewest: boolean;
+  readonly results: PairedResults;
+  /** Number by which the text of responses is coloured; empty for none. */
+  readonly overlay: string;
 }
 
 function Facts({ run, n, call, isOpen, isHttpOpen, onToggle, onToggleHttp }: CallProps) {
@@ -37,11 +42,11 @@ function Facts({ run, n, call, isOpen, isHttpOpen, onToggle, onToggleHttp }: Cal
       <div class="facts">
         <span class={call.stopReason === "length" ? "bad" : "dim"}>{facts.join(" · ")}</span>
         {call.hasTokens && (
-          <button type="button" aria-expanded={isOpen} onClick={onToggle}>
+          <button type="button" class="plain" aria-expanded={isOpen} onClick={onToggle}>
             Tokens
           </button>
         )}
-        <button type="button" aria-expanded={isHttpOpen} onClick={onToggleHttp}>
+        <button type="button" class="plain" aria-expanded={isHttpOpen} onClick={onToggleHttp}>
           HTTP
         </button>
         {call.notes.map((note) => (
@@ -57,7 +62,7 @@ function Facts({ run, n, call, isOpen, isHttpOpen, onToggle, onToggleHttp }: Cal
 }
 
 export function Call(props: CallProps) {
-  const { call, depth, threadName, said, isNewest } = props;
+  const { run, n, call, depth, threadName, said, isNewest, results, overlay } = props;
   const end = useRef<HTMLDivElement>(null);
   const shown = said?.messages ?? 0;
   useEffect(() => {
@@ -72,12 +77,18 @@ export function Call(props: CallProps) {
           <strong>Prefix break.</strong> {call.break}
         </p>
       )}
-      {call.newMessages.slice(0, said.messages).map((message, i) => (
-        <Message key={i} message={message} />
-      ))}
+      {call.newMessages
+        .slice(0, said.messages)
+        .map((message, i) =>
+          results.paired.has(message) ? null : <Message key={i} message={message} />,
+        )}
       {said.isWhole && (
         <>
-          <Message message={call.response} />
+          <Message message={call.response} results={results.byCall}>
+            {overlay !== "" && call.hasTokens && (
+              <TokenText run={run} n={n} call={call.k} by={overlay} text={call.response.text} />
+            )}
+          </Message>
           <Facts {...props} />
         </>
       )}

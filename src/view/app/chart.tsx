@@ -1,32 +1,10 @@
-/** A chart of numbers by step. */
+/** Numbers by step: lines, bands and single points. All charts of a page show the step that is pointed at. */
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { paddedRange } from "./chart-range.ts";
 import { shortNumber } from "./format.ts";
-import { visibleText } from "../episode/visible-text.ts";
-
-export interface ChartLine {
-  readonly name: string;
-  readonly values: readonly (number | null)[];
-}
-
-interface ChartProps {
-  readonly title: string;
-  readonly steps: readonly number[];
-  readonly lines: readonly ChartLine[];
-  readonly height?: number;
-  readonly onStep?: (step: number) => void;
-}
-
-/** For as many lines as the comparison of runs draws; the second half is dashed, for those who see no colors. */
-const strokes = Array.from({ length: 8 }, (_, i) => `--line${i + 1}`);
-const dashOf = (i: number): number[] => (i < strokes.length / 2 ? [] : [6, 4]);
-
-/** Distances of labels: 1, 2, 5, 10 ... */
-const wholeSteps = Array.from(
-  { length: 24 },
-  (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3),
-);
+import { type ChartProps, dataOf, optionsOf, setData, tokenOf } from "./plot.ts";
+import { useTheme } from "./theme.ts";
+import { useVisible } from "./visible.ts";
 
 function summary({ title, steps, lines }: ChartProps): string {
   const parts = lines.map(({ name, values }) => {
@@ -36,68 +14,90 @@ function summary({ title, steps, lines }: ChartProps): string {
   return `${title}, ${steps.length} steps: ${parts.join("; ")}`;
 }
 
+/** The latest value of each line, or that of the step that is pointed at. */
+function readings({ steps, lines }: ChartProps, at: number | null): readonly string[] {
+  const step = at === null ? undefined : steps[at];
+  const values = lines.map(({ values: all }) =>
+    shortNumber(step === undefined ? all.findLast((value) => value !== null) : all[at ?? 0]),
+  );
+  return [step === undefined ? "" : `step ${step}`, ...values];
+}
+
 export function Chart(props: ChartProps) {
-  const { title, steps, lines, height = 150, onStep } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const { title, steps, lines, bands = [], height = 150, isLog = false, smoothing = 0 } = props;
+  const [place, isVisible] = useVisible<HTMLDivElement>();
+  const caption = useRef<HTMLElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const newest = useRef(props);
+  newest.current = props;
+  const theme = useTheme();
+  const say = (at: number | null): void => {
+    const texts = readings(newest.current, at);
+    const elements = caption.current?.querySelectorAll("[data-reading]") ?? [];
+    for (const [i, element] of [...elements].entries()) element.textContent = texts[i] ?? "";
+  };
+  const shape = lines.map((line, i) => `${line.kind}/${tokenOf(line, i)}/${line.isDashed}`).join();
   useEffect(() => {
     const element = place.current;
-    if (element === null) return undefined;
-    const style = getComputedStyle(document.documentElement);
-    const color = (name: string): string => style.getPropertyValue(name).trim();
-    const axis = {
-      stroke: color("--dim"),
-      grid: { stroke: color("--line"), width: 1 },
-      ticks: { stroke: color("--line"), width: 1 },
-      font: "11px system-ui",
-    };
-    const plot = new uPlot(
-      {
-        width: Math.max(200, element.clientWidth),
-        height,
-        legend: { show: lines.length > 1 },
-        scales: { x: { time: false }, y: { range: (_plot, low, high) => paddedRange(low, high) } },
-        cursor: { y: false, points: { size: 5 } },
-        // There is nothing between two steps.
-        axes: [
-          { ...axis, incrs: wholeSteps },
-          { ...axis, size: 52, values: (_plot, ticks) => ticks.map(shortNumber) },
-        ],
-        series: [
-          { label: "step" },
-          ...lines.map(({ name }, i) => ({
-            label: visibleText(name),
-            stroke: color(strokes[i % strokes.length] ?? "--line1"),
-            width: 1.5,
-            dash: dashOf(i),
-            spanGaps: true,
-            points: { show: steps.length < 40, size: 4 },
-          })),
-        ],
-      },
-      [[...steps], ...lines.map(({ values }) => [...values])],
+    if (element === null || !isVisible) return undefined;
+    const width = (): number => Math.max(160, element.clientWidth);
+    const made = new uPlot(
+      optionsOf(newest.current, width(), say),
+      dataOf(newest.current),
       element,
     );
-    const onClick = (): void => {
-      const step = steps[plot.cursor.idx ?? -1];
-      if (step !== undefined) onStep?.(step);
-    };
-    plot.over.addEventListener("click", onClick);
-    const watcher = new ResizeObserver(() => {
-      plot.setSize({ width: Math.max(200, element.clientWidth), height });
+    plot.current = made;
+    let from = 0;
+    made.over.addEventListener("mousedown", (event) => (from = event.clientX));
+    made.over.addEventListener("click", (event) => {
+      const step = newest.current.steps[made.cursor.idx ?? -1];
+      // A zoom ends with a click, too.
+      if (step !== undefined && Math.abs(event.clientX - from) < 4) newest.current.onStep?.(step);
     });
+    const watcher = new ResizeObserver(() => made.setSize({ width: width(), height }));
     watcher.observe(element);
     return () => {
       watcher.disconnect();
-      plot.destroy();
+      made.destroy();
+      plot.current = null;
     };
-  }, [title, steps, height, JSON.stringify(lines)]);
+  }, [isVisible, shape, bands.length, height, isLog, smoothing > 0, theme]);
+  useEffect(() => {
+    if (plot.current !== null) setData(plot.current, dataOf(newest.current));
+    say(null);
+  }, [steps, smoothing, ...lines.map(({ values }) => values)]);
+  const [step = "", ...values] = readings(props, null);
   return (
-    <figure>
-      <figcaption>
-        {title}{" "}
-        <span class="dim">{shortNumber(lines[0]?.values.findLast((value) => value !== null))}</span>
+    <figure class="chart">
+      <figcaption ref={caption}>
+        <span class="chart-title" title={title}>
+          {title}
+        </span>
+        {props.children}
+        <span class="dim number" data-reading>
+          {step}
+        </span>
+        {lines.map((line, i) => (
+          <span key={i} class="reading">
+            {(lines.length > 1 || line.name !== title) && (
+              <>
+                <i class={`swatch ${line.kind ?? "line"}`} data-line={tokenOf(line, i).slice(-1)} />
+                <span class="dim">{line.name}</span>
+              </>
+            )}
+            <span class="number" data-reading>
+              {values[i]}
+            </span>
+          </span>
+        ))}
       </figcaption>
-      <div ref={place} role="img" aria-label={summary(props)} />
+      <div
+        ref={place}
+        class="plot"
+        style={{ minHeight: `${height}px` }}
+        role="img"
+        aria-label={summary(props)}
+      />
     </figure>
   );
 }

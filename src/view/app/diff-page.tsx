@@ -34,7 +34,7 @@ function AlignedCall({ k, a, b }: { k: number; a: Call | undefined; b: Call | un
   const one = unit === "tokens" ? "token" : "word";
   const ids = [a, b].map((call) => call?.ids[first ?? -1] ?? "none");
   return (
-    <section aria-label={`Call ${k + 1}`}>
+    <section class="panel" aria-label={`Call ${k + 1}`}>
       <h2>
         Call {k + 1}{" "}
         <span class="dim">
@@ -123,7 +123,7 @@ export function DiffPage({ runs, route }: { runs: readonly RunEntry[]; route: Ro
   const [a, b] = isSwapped ? [right.value, left.value] : [left.value, right.value];
   const [nameA, nameB] = isSwapped ? [runB, runA] : [runA, runB];
   return (
-    <>
+    <div class="stack">
       <h1>Two rollouts</h1>
       <div class="row">
         <Choice
@@ -166,6 +166,6 @@ export function DiffPage({ runs, route }: { runs: readonly RunEntry[]; route: Ro
           ))}
         </>
       )}
-    </>
+    </div>
   );
 }

@@ -91,7 +91,13 @@ function Row({ run, row, filter, isSelected }: RowProps) {
       <th scope="row">
         <a href={linkTo("episode", run.key, row.n, kept)}>{row.id}</a>
       </th>
-      <td class={isBad ? "bad" : row.correct === true ? "good" : ""}>{reward(row.reward)}</td>
+      <td class="asked" title={row.question}>
+        {row.question}
+      </td>
+      <td class={`nowrap ${isBad ? "bad" : row.correct === true ? "good" : ""}`}>
+        {isBad ? "✕ " : row.correct === true ? "✓ " : ""}
+        {reward(row.reward)}
+      </td>
       <td class={row.error === null ? "" : "bad"} title={row.error ?? ""}>
         {row.ended}
       </td>
@@ -136,13 +142,22 @@ export function EpisodesView({
         ? ""
         : ". None has been recorded yet.";
   return (
-    <>
-      <h1>Episodes</h1>
-      {facets !== null && <Filters run={run} filter={filter} facets={facets} />}
+    <div class="stack">
+      <div class="row head">
+        <h1>Episodes</h1>
+        <span class="dim small">
+          <kbd>/</kbd> search, <kbd>j</kbd> <kbd>k</kbd> select, <kbd>Enter</kbd> opens
+        </span>
+      </div>
+      {facets !== null && (
+        <section class="panel" aria-label="Filters">
+          <Filters run={run} filter={filter} facets={facets} />
+        </section>
+      )}
       {page === null && <Pending what="the episodes" error={error} />}
       {page !== null && (
-        <>
-          <p class="dim" role="status">
+        <section class="panel" aria-label="List of episodes">
+          <p class="dim small" role="status">
             {page.isCountExact ? whole(page.count) : `more than ${whole(page.count)}`} episodes
             {run.index.isBuilding && " so far: the index is being built"}
             {rows.length === 0 && nothing}
@@ -152,6 +167,7 @@ export function EpisodesView({
               <TableHead
                 columns={[
                   "episode",
+                  "question",
                   "reward",
                   "ended",
                   "calls",
@@ -183,8 +199,8 @@ export function EpisodesView({
               </a>
             )}
           </p>
-        </>
+        </section>
       )}
-    </>
+    </div>
   );
 }

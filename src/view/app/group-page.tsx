@@ -93,11 +93,14 @@ export function GroupPage({ run, id }: { run: RunEntry; id: string }) {
   const [first] = members;
   if (first === undefined) return <p class="dim">The run recorded no rollout of this task.</p>;
   return (
-    <>
-      <h1>
-        Task {first.row.task}, step {first.row.step}
-      </h1>
-      <p class="dim">
+    <div class="stack">
+      <div class="row head">
+        <h1>
+          Task {first.row.task}, step {first.row.step}
+        </h1>
+        <span dir="auto">{first.row.question}</span>
+      </div>
+      <p class="dim small">
         {members.length} rollouts. The number after a reward is its difference to the mean of the
         group. The first token that is another than in the first rollout is marked.
       </p>
@@ -106,12 +109,17 @@ export function GroupPage({ run, id }: { run: RunEntry; id: string }) {
       )}
       <div class="members">
         {members.map((member) => (
-          <section key={member.row.n} class="member" aria-label={`Rollout ${member.row.rollout}`}>
+          <section
+            key={member.row.n}
+            class="panel member"
+            aria-label={`Rollout ${member.row.rollout}`}
+          >
             <h2>
               <a href={linkTo("episode", run.key, member.row.n)}>Rollout {member.row.rollout}</a>
             </h2>
             <p class={member.row.correct === false ? "bad" : "good"}>
-              reward {reward(member.row.reward)}{" "}
+              {member.row.correct === false ? "✕" : member.row.correct === true ? "✓" : ""} reward{" "}
+              {reward(member.row.reward)}{" "}
               {member.advantage !== null && <span class="dim">({signed(member.advantage)})</span>}
             </p>
             <p class="dim">{member.row.ended}</p>
@@ -122,6 +130,6 @@ export function GroupPage({ run, id }: { run: RunEntry; id: string }) {
           </section>
         ))}
       </div>
-    </>
+    </div>
   );
 }

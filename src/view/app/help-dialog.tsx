@@ -4,7 +4,9 @@ import { useKeys } from "./keys.ts";
 
 const keys: readonly (readonly [string, string])[] = [
   ["j / k", "next, previous run or episode"],
-  ["Enter", "open the selected run or episode"],
+  ["Enter", "open the selected run or episode, or the rollouts of a task"],
+  ["← / →", "in the map of tasks: the step"],
+  ["x", "in the list of runs: overlay the curve"],
   ["Esc", "back to the list; leave a field"],
   ["/", "search"],
   ["c", "copy the episode as Markdown"],
@@ -22,7 +24,7 @@ export function HelpDialog() {
   useKeys({ "?": open });
   return (
     <>
-      <button type="button" onClick={open} aria-label="Keyboard shortcuts">
+      <button type="button" class="plain" onClick={open} aria-label="Keyboard shortcuts">
         ?
       </button>
       <dialog ref={dialog} aria-label="Keyboard shortcuts">

@@ -5,27 +5,43 @@ import { DiffPage } from "./diff-page.tsx";
 import { EpisodePageView } from "./episode-page.tsx";
 import { EpisodesView } from "./episodes-view.tsx";
 import { GroupPage } from "./group-page.tsx";
-import { HelpDialog } from "./help-dialog.tsx";
 import { Pending } from "./pending.tsx";
 import { useLive, useRead } from "./read.ts";
 import type { Route } from "./parse-route.ts";
-import { linkTo, useRoute } from "./route.ts";
+import { useRoute } from "./route.ts";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
+import { TasksPage } from "./tasks-page.tsx";
+import { applyTheme } from "./theme.ts";
+import { Header } from "./header.tsx";
 import { visibleText } from "../episode/visible-text.ts";
 import { showHiddenCharacters } from "./visible-nodes.ts";
-import "./app.css";
 import "uplot/dist/uPlot.min.css";
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/conversation.css";
+import "./style/app.css";
+import "./style/pages.css";
+
+function Missing({ what }: { what: string }) {
+  return (
+    <p class="banner" role="alert">
+      There is no such {what}. <a href="#/runs">All runs</a>
+    </p>
+  );
+}
 
 function View({ route, runs, stamp }: { route: Route; runs: readonly RunEntry[]; stamp: string }) {
   const run = runs.find(({ key }) => key === route.run);
   if (route.page === "runs") return <RunsPage runs={runs} />;
   if (route.page === "diff") return <DiffPage runs={runs} route={route} />;
-  if (route.page === "unknown") return <p role="alert">There is no such page.</p>;
-  if (run === undefined) return <p role="alert">There is no such run.</p>;
+  if (route.page === "unknown") return <Missing what="page" />;
+  if (run === undefined) return <Missing what="run" />;
   switch (route.page) {
     case "run":
       return <RunPage key={run.key} run={run} stamp={stamp} />;
+    case "tasks":
+      return <TasksPage key={run.key} run={run} filter={route.filter} stamp={stamp} />;
     case "episodes":
       return <EpisodesView key={run.key} run={run} filter={route.filter} stamp={stamp} />;
     case "episode":
@@ -33,41 +49,22 @@ function View({ route, runs, stamp }: { route: Route; runs: readonly RunEntry[];
     case "group":
       return <GroupPage run={run} id={route.id} />;
     default:
-      return <p role="alert">There is no such page.</p>;
+      return <Missing what="page" />;
   }
-}
-
-function Header({ route, run }: { route: Route; run: RunEntry | undefined }) {
-  return (
-    <header>
-      <nav aria-label="Where you are">
-        <a href="#/runs">Runs</a>
-        {run !== undefined && route.page !== "runs" && (
-          <>
-            <span aria-hidden="true">/</span>
-            <a href={linkTo("run", run.key)}>{run.name}</a>
-            <span aria-hidden="true">/</span>
-            <a href={linkTo("episodes", run.key, "", route.filter)}>Episodes</a>
-          </>
-        )}
-      </nav>
-      <HelpDialog />
-    </header>
-  );
 }
 
 function App() {
   const route = useRoute();
-  const stamps = useLive();
+  const { stamps, isConnected, isReady } = useLive();
   const all = [...stamps.values()].join(";");
-  const { value: runs, error } = useRead<readonly RunEntry[]>("/api/runs", all);
+  const { value: runs, error } = useRead<readonly RunEntry[]>(isReady ? "/api/runs" : null, all);
   const run = runs?.find(({ key }) => key === route.run);
   document.title = visibleText(
     `${run === undefined || route.page === "runs" ? "Runs" : run.name}${route.id === "" ? "" : ` – ${route.id}`} – agent-trainer`,
   );
   return (
     <>
-      <Header route={route} run={run} />
+      <Header route={route} run={run} isConnected={isConnected} />
       <main>
         {runs === null && <Pending what="the runs" error={error} />}
         {runs !== null && <View route={route} runs={runs} stamp={stamps.get(route.run) ?? ""} />}
@@ -77,6 +74,7 @@ function App() {
 }
 
 showHiddenCharacters();
+applyTheme();
 const place = document.querySelector("#app");
 if (place !== null) {
   place.textContent = "";

@@ -1,7 +1,7 @@
 /** What the page's address says. */
 
 export interface Route {
-  /** `runs`, `run`, `episodes`, `episode`, `group` or `diff`. */
+  /** `runs`, `run`, `tasks`, `episodes`, `episode`, `group` or `diff`. */
   readonly page: string;
   readonly run: number;
   readonly id: string;
@@ -9,6 +9,8 @@ export interface Route {
   readonly tokens: number | null;
   /** Call whose HTTP bodies are open; null for none. */
   readonly http: number | null;
+  /** What the text of an episode is coloured by; empty for nothing. */
+  readonly overlay: string;
   readonly filter: Readonly<Record<string, string>>;
 }
 
@@ -17,13 +19,14 @@ export function parseRoute(hash: string): Route {
   const [given = "", run = "0", id = ""] = path.split("/");
   // The list of runs has no name after it.
   const page = given === "runs" && path !== "runs" ? "unknown" : given;
-  const { tokens, http, ...filter } = Object.fromEntries(new URLSearchParams(query));
+  const { tokens, http, overlay, ...filter } = Object.fromEntries(new URLSearchParams(query));
   return {
     page: page === "" ? "runs" : page,
     run: Number(run),
     id: decodeURIComponent(id),
     tokens: tokens === undefined ? null : Number(tokens),
     http: http === undefined ? null : Number(http),
+    overlay: overlay ?? "",
     filter,
   };
 }

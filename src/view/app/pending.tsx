@@ -3,12 +3,12 @@
 export function Pending({ what, error = null }: { what: string; error?: string | null }) {
   if (error === null)
     return (
-      <p class="dim" role="status">
+      <p class="pending dim" role="status">
         Loading {what} …
       </p>
     );
   return (
-    <p role="alert">
+    <p class="banner bad" role="alert">
       Cannot load {what}: {error}
     </p>
   );

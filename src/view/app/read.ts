@@ -11,17 +11,19 @@ export interface Reading<T> {
 
 interface Read<T> {
   readonly url: string | null;
+  /** As it came. */
+  readonly text: string;
   readonly value: T | null;
   readonly error: string | null;
 }
 
-async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
+async function readText(url: string, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, { signal }).catch((error: unknown) => {
     if (signal.aborted) throw error;
     throw new Error("the viewer does not answer. Is agent-trainer view still running?");
   });
-  if (response.ok) return response.json();
   const text = await response.text();
+  if (response.ok) return text;
   let message = text;
   try {
     message = (JSON.parse(text) as { error: string }).error;
@@ -33,32 +35,72 @@ async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
 
 /** @param stamp what the value depends on besides its address */
 export function useRead<T>(url: string | null, stamp: string | number = ""): Reading<T> {
-  const [reading, setReading] = useState<Read<T>>({ url: null, value: null, error: null });
+  const [reading, setReading] = useState<Read<T>>({
+    url: null,
+    text: "",
+    value: null,
+    error: null,
+  });
   useEffect(() => {
     if (url === null) return undefined;
     const controller = new AbortController();
-    readJson(url, controller.signal).then(
-      (value) => setReading({ url, value: value as T, error: null }),
+    // What is the same is not rendered again, and what is there stays until there is something newer.
+    readText(url, controller.signal).then(
+      (text) =>
+        setReading((before) =>
+          before.url === url && before.text === text
+            ? before
+            : { url, text, value: JSON.parse(text) as T, error: null },
+        ),
       (error: Error) => {
-        if (!controller.signal.aborted) setReading({ url, value: null, error: error.message });
+        if (controller.signal.aborted) return;
+        setReading((before) =>
+          before.url === url && before.value !== null
+            ? before
+            : { url, text: "", value: null, error: error.message },
+        );
       },
     );
     return () => controller.abort();
   }, [url, stamp]);
   const isLoading = url !== null && reading.url !== url;
-  return isLoading ? { value: null, error: null, isLoading } : { ...reading, isLoading };
+  return isLoading
+    ? { value: null, error: null, isLoading }
+    : { value: reading.value, error: reading.error, isLoading };
 }
 
-/** A text for each run that changes when it writes. */
-export function useLive(): ReadonlyMap<number, string> {
+export interface Live {
+  /** A text for each run that changes when it writes. */
+  readonly stamps: ReadonlyMap<number, string>;
+  readonly isConnected: boolean;
+  /** The first news are there, or do not come: what is read before them is read twice. */
+  readonly isReady: boolean;
+}
+
+/** How long the first news are waited for. */
+const patienceMs = 500;
+
+export function useLive(): Live {
   const [stamps, setStamps] = useState<ReadonlyMap<number, string>>(new Map());
+  const [isConnected, setConnected] = useState(true);
+  const [isReady, setReady] = useState(false);
   useEffect(() => {
+    const timer = setTimeout(() => setReady(true), patienceMs);
     const source = new EventSource("/api/live");
+    source.addEventListener("open", () => setConnected(true));
+    source.addEventListener("error", () => {
+      setConnected(false);
+      setReady(true);
+    });
     source.addEventListener("change", (event: MessageEvent<string>) => {
       const { key, stamp } = JSON.parse(event.data) as { key: number; stamp: string };
       setStamps((before) => new Map(before).set(key, stamp));
+      setReady(true);
     });
-    return () => source.close();
+    return () => {
+      clearTimeout(timer);
+      source.close();
+    };
   }, []);
-  return stamps;
+  return { stamps, isConnected, isReady };
 }

@@ -1,6 +1,7 @@
 /** The reward and its parts: over time, and how they go together over episodes. */
 import type { Correlation, MetricTable, RewardParts, RunEntry } from "../api.ts";
 import { Chart } from "./chart.tsx";
+import type { ChartSettings } from "./chart-settings.tsx";
 import { shortNumber, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
@@ -25,8 +26,7 @@ function strength({ r, low, high }: Correlation): string {
   return `${r > 0 ? "more" : "less"}${level}`;
 }
 
-function Cell({ cell, isSame }: { cell: Correlation | null; isSame: boolean }) {
-  if (isSame) return <td class="dim">·</td>;
+function Cell({ cell }: { cell: Correlation | null }) {
   if (cell === null)
     return (
       <td class="dim" title="One of the two never varies, or there are fewer than 4 episodes.">
@@ -46,7 +46,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
   const { names, cells, episodes, fromStep, toStep } = parts;
   return (
     <>
-      <p class="dim">
+      <p class="dim small">
         Correlations over the newest {whole(episodes)}{" "}
         <a href={linkTo("episodes", run.key, "", { phase: "train" })}>training episodes</a> with a
         reward, of steps {fromStep} to {toStep}, with 95 % intervals that treat episodes as
@@ -59,7 +59,7 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
               <th scope="col">
                 <span class="dim">with</span>
               </th>
-              {names.map((name) => (
+              {names.slice(0, -1).map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -67,12 +67,17 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
             </tr>
           </thead>
           <tbody>
-            {names.map((name, i) => (
+            {names.slice(1).map((name, i) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                {names.map((other, j) => (
-                  <Cell key={other} cell={cells[i]?.[j] ?? null} isSame={i === j} />
-                ))}
+                {names.slice(0, -1).map((other, j) =>
+                  // What stands above the diagonal would only be said twice.
+                  j > i ? (
+                    <td key={other} />
+                  ) : (
+                    <Cell key={other} cell={cells[i + 1]?.[j] ?? null} />
+                  ),
+                )}
               </tr>
             ))}
           </tbody>
@@ -82,15 +87,17 @@ function Matrix({ run, parts }: { run: RunEntry; parts: RewardParts }) {
   );
 }
 
-export function RewardPanel({
-  run,
-  table,
-  stamp,
-}: {
-  run: RunEntry;
-  table: MetricTable;
-  stamp: string;
-}) {
+const word = (from: number, to: number): string =>
+  to > from ? "▲ rises" : to < from ? "▼ falls" : "stays";
+
+interface RewardProps {
+  readonly run: RunEntry;
+  readonly table: MetricTable;
+  readonly stamp: string;
+  readonly settings: ChartSettings;
+}
+
+export function RewardPanel({ run, table, stamp, settings }: RewardProps) {
   const {
     value: parts,
     error,
@@ -105,8 +112,10 @@ export function RewardPanel({
   if (isLoading || error !== null) return <Pending what="the parts of the reward" error={error} />;
   if (parts === null) return <p class="dim">No training episode has a reward yet.</p>;
   return (
-    <section aria-label="Reward">
-      <h2>Reward and its parts</h2>
+    <section aria-label="Reward" class="panel">
+      <header>
+        <h2>The reward and its parts</h2>
+      </header>
       {signals.length === 0 && (
         <p class="dim">
           The evaluator reports no parts of the reward: it may return signals, one number for each.
@@ -120,23 +129,25 @@ export function RewardPanel({
             name: name.replace(prefix, ""),
             values: table.series[name] ?? [],
           }))}
-          height={220}
+          height={200}
+          {...settings}
         />
       )}
       {signals.length > 0 && trends.length > 0 && (
-        <p>
-          From the first third of the run to the last:{" "}
+        <p class="row small trends">
+          <span class="dim">From the first third of the run to the last:</span>
           {trends.map(({ name, found: [from, to] }) => (
             <span key={name} class="chip">
               {name} {shortNumber(from)} → {shortNumber(to)}{" "}
-              <span class={to < from ? "bad" : "good"}>
-                {to > from ? "rises" : to < from ? "falls" : "stays"}
-              </span>
+              <span class={to < from ? "bad" : "good"}>{word(from, to)}</span>
             </span>
           ))}
         </p>
       )}
-      <Matrix run={run} parts={parts} />
+      <details class="correlations">
+        <summary>How the parts go together, and with the length of episodes</summary>
+        <Matrix run={run} parts={parts} />
+      </details>
     </section>
   );
 }

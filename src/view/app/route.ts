@@ -32,6 +32,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const onChange = (): void => setRoute(parseRoute(location.hash));
     addEventListener("hashchange", onChange);
+    // It may have changed before anything listened.
+    onChange();
     return () => removeEventListener("hashchange", onChange);
   }, []);
   return route;

@@ -1,38 +1,18 @@
-/** One run: health, charts, and a step to look at. */
-import { useState } from "preact/hooks";
+/** One run: is it learning, is it healthy, what changed, what did it cost; then all that was measured. */
 import type { ChangedOption, Facets, MetricTable, RunCost, RunEntry } from "../api.ts";
-import { Chart } from "./chart.tsx";
-import { counted, whole } from "./format.ts";
+import { ChangesPanel } from "./changes-panel.tsx";
+import { useChartSettings } from "./chart-settings.tsx";
+import { CostPanel } from "./cost-panel.tsx";
+import { counted } from "./format.ts";
 import { Health } from "./health-panel.tsx";
-import { isBadEnd } from "../run-status.ts";
+import { LearningPanel } from "./learning-panel.tsx";
+import { Multiples } from "./multiples.tsx";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { RewardPanel } from "./reward-panel.tsx";
-import { go, linkTo } from "./route.ts";
+import { RunHead } from "./run-head.tsx";
+import { StepSlider } from "./step-slider.tsx";
 import { TableHead } from "./table-head.tsx";
-
-const first = [
-  "reward/mean",
-  "val/reward/mean",
-  "rollout/pass@1",
-  "train/entropy",
-  "train/grad_norm",
-  "train/loss",
-  "train/logprob_abs_diff_mean",
-  "episode/tokens/response",
-  "episode/truncated",
-  "time/step_s",
-];
-
-/** Why it ended, before anything that it measured. */
-function End({ run }: { run: RunEntry }) {
-  if (run.reason === null) return null;
-  return (
-    <p class={`banner ${isBadEnd(run.status) ? "bad" : ""}`} role="alert">
-      <strong>{run.status}:</strong> {run.reason}
-    </p>
-  );
-}
 
 /** What was configured, as far as it is not the default. */
 function Options({ run }: { run: RunEntry }) {
@@ -42,8 +22,10 @@ function Options({ run }: { run: RunEntry }) {
   if (changed === null) return <Pending what="the options" error={error} />;
   if (changed.length === 0) return null;
   return (
-    <details>
-      <summary>{counted(changed.length, "option")} set to other than the default</summary>
+    <details class="panel">
+      <summary>
+        <h2 class="inline">{counted(changed.length, "option")} set to other than the default</h2>
+      </summary>
       <div class="scroll">
         <table>
           <TableHead columns={["option", "value", "default"]} />
@@ -64,89 +46,48 @@ function Options({ run }: { run: RunEntry }) {
   );
 }
 
-function StepSlider({ run, steps }: { run: RunEntry; steps: readonly number[] }) {
-  const [at, setAt] = useState(steps.length - 1);
-  const step = steps[Math.min(at, steps.length - 1)];
-  if (step === undefined) return null;
-  return (
-    <section aria-label="Episodes of a step" class="row">
-      <label class="grow">
-        Step {step}
-        <input
-          type="range"
-          min={0}
-          max={steps.length - 1}
-          value={at}
-          aria-valuetext={`step ${step}`}
-          onInput={(event) => setAt(Number(event.currentTarget.value))}
-        />
-      </label>
-      <a href={linkTo("episodes", run.key, "", { step })}>Episodes of step {step}</a>
-    </section>
-  );
-}
-
-function Charts({ run, table }: { run: RunEntry; table: MetricTable }) {
-  const [text, setText] = useState("");
-  const names = Object.keys(table.series).toSorted();
-  const shown =
-    text === ""
-      ? first.filter((name) => names.includes(name))
-      : names.filter((name) => name.includes(text)).slice(0, 24);
-  return (
-    <section aria-label="Metrics">
-      <div class="row">
-        <h2>Metrics</h2>
-        <input
-          type="search"
-          placeholder={`find one of ${names.length} metrics`}
-          aria-label="Find metrics"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
-      {shown.length === 0 && <p class="dim">No metric has this in its name.</p>}
-      <div class="charts">
-        {shown.map((name) => (
-          <Chart
-            key={name}
-            title={name}
-            steps={table.steps}
-            lines={[{ name, values: table.series[name] ?? [] }]}
-            onStep={(step) => go(linkTo("episodes", run.key, "", { step }))}
-          />
-        ))}
-      </div>
-    </section>
-  );
-}
-
 export function RunPage({ run, stamp }: { run: RunEntry; stamp: string }) {
   const { value: table, error } = useRead<MetricTable>(`/api/runs/${run.key}/metrics`, stamp);
   const { value: cost } = useRead<RunCost>(`/api/runs/${run.key}/cost`, stamp);
   const { value: facets } = useRead<Facets>(`/api/runs/${run.key}/facets`, stamp);
+  const controls = useChartSettings();
+  const { smoothing, isLog } = controls;
+  const settings = { smoothing, isLog };
+  const isMeasured = table !== null && table.steps.length > 0;
   return (
-    <>
-      <h1>{run.name}</h1>
-      <End run={run} />
-      <p class="dim">
-        {run.model} · {run.backend} · {run.status} · {run.steps}/{run.totalSteps ?? "?"} steps ·{" "}
-        <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)} episodes</a> ·{" "}
-        {whole(run.index.calls)} calls
-        {run.index.damaged > 0 && ` · ${run.index.damaged} damaged lines skipped`}
-      </p>
-      {cost !== null && <p class="dim">Cost: {cost.text}</p>}
-      <Options run={run} />
-      <Health run={run} stamp={stamp} />
-      {facets !== null && <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />}
-      {table === null && <Pending what="the metrics" error={error} />}
-      {table?.steps.length === 0 && <p class="dim">No step has been measured yet.</p>}
-      {table !== null && table.steps.length > 0 && (
+    <div class="stack">
+      <RunHead run={run} />
+      <div class="overview">
+        <div class="stack">
+          {table === null && (
+            <section class="panel learning">
+              <Pending what="the metrics" error={error} />
+            </section>
+          )}
+          {table?.steps.length === 0 && (
+            <section class="panel">
+              <h2>Is it learning?</h2>
+              <p class="dim">No step has been measured yet.</p>
+            </section>
+          )}
+          {isMeasured && <LearningPanel run={run} table={table} controls={controls} />}
+          <ChangesPanel run={run} stamp={stamp} />
+        </div>
+        <div class="stack">
+          <Health run={run} stamp={stamp} table={isMeasured ? table : null} settings={settings} />
+          <CostPanel cost={cost} />
+          {facets !== null && (
+            <StepSlider key={facets.steps.length} run={run} steps={facets.steps} />
+          )}
+        </div>
+      </div>
+      {isMeasured && (
         <>
-          <Charts run={run} table={table} />
-          <RewardPanel run={run} table={table} stamp={stamp} />
+          <Multiples run={run} table={table} settings={settings} />
+          <RewardPanel run={run} table={table} stamp={stamp} settings={settings} />
         </>
       )}
-    </>
+      <Options run={run} />
+    </div>
   );
 }

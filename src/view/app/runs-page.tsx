@@ -1,83 +1,85 @@
-/** All runs, the same metric of several of them in one chart, and their differences. */
-import type { RunEntry } from "../api.ts";
-import { clipText } from "../episode/visible-text.ts";
-import { isBadEnd } from "../run-status.ts";
-import { Curves, Differences } from "./comparison.tsx";
-import { reward, whole } from "./format.ts";
+/** All runs: states, dates, what differs between them; their curves in one chart, and whether the difference is real. */
+import { useState } from "preact/hooks";
+import type { RunEntry, RunsApart } from "../api.ts";
+import { useChartSettings } from "./chart-settings.tsx";
+import { colorOf, Curves, haveSeeds, maxCurves } from "./curves-panel.tsx";
+import { Differences } from "./differences.tsx";
+import { useKeys } from "./keys.ts";
+import { useRead } from "./read.ts";
+import { useRemembered } from "./remember.ts";
 import { go, linkTo } from "./route.ts";
-import { SelectableRow, useSelection } from "./selection.tsx";
+import { RunRow } from "./run-row.tsx";
+import { useSelection } from "./selection.tsx";
 import { TableHead } from "./table-head.tsx";
 
-/** Characters of the reason in the list; the page of the run has all of it. */
-const maxReason = 400;
-
-function progress({ index }: RunEntry): string {
-  if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
-  return ` (index ${Math.floor((100 * index.bytesRead) / index.bytesTotal)} %)`;
-}
-
-/** The first finding by name; the run's page has all of them. */
-function Findings({ run }: { run: RunEntry }) {
-  const [first, ...others] = run.findings;
-  if (first === undefined) return <></>;
-  return (
-    <a href={linkTo("run", run.key)}>
-      {first.severity}: {first.name}
-      {others.length === 0 ? "" : ` and ${others.length} more`}
-    </a>
-  );
-}
-
-function RunRow({ run, isSelected }: { run: RunEntry; isSelected: boolean }) {
-  return (
-    <SelectableRow isSelected={isSelected}>
-      <th scope="row">
-        <a href={linkTo("run", run.key)}>{run.name}</a>
-      </th>
-      <td>{run.model}</td>
-      <td>
-        <span class={isBadEnd(run.status) ? "bad" : ""}>{run.status}</span>
-        {run.reason !== null && run.status !== "stopped" && (
-          <div class="reason">{clipText(run.reason, maxReason)}</div>
-        )}
-      </td>
-      <td>
-        {run.steps}/{run.totalSteps ?? "?"}
-      </td>
-      <td>
-        {reward(run.firstReward)} → {reward(run.lastReward)}
-      </td>
-      <td>
-        <Findings run={run} />
-      </td>
-      <td>
-        <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)}</a>
-        {progress(run)}
-      </td>
-      <td>{whole(run.index.calls)}</td>
-    </SelectableRow>
-  );
-}
-
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
+  const [chosen, setChosen] = useState<readonly number[] | null>(null);
+  const { value: apart } = useRead<RunsApart>("/api/apart", runs.length);
+  const [keptApart, setApart] = useRemembered("seeds-apart");
+  const controls = useChartSettings();
+  const overlaid = chosen ?? runs.slice(0, maxCurves).map(({ key }) => key);
+  const toggle = (key: number): void =>
+    setChosen(
+      overlaid.includes(key)
+        ? overlaid.filter((one) => one !== key)
+        : [...overlaid, key].slice(-maxCurves),
+    );
   const selected = useSelection("", runs, ({ key }) => go(linkTo("run", key)));
+  useKeys({
+    x: () => {
+      const run = runs[selected];
+      if (run !== undefined) toggle(run.key);
+    },
+  });
+  const curves = overlaid.flatMap((key) => runs.filter((run) => run.key === key));
+  const joined = keptApart === "" && haveSeeds(curves, apart) ? apart : null;
   return (
-    <>
-      <h1>Runs</h1>
-      <div class="scroll">
-        <table>
-          <TableHead
-            columns={["run", "model", "status", "steps", "reward", "health", "episodes", "calls"]}
-          />
-          <tbody>
-            {runs.map((run, i) => (
-              <RunRow key={run.key} run={run} isSelected={i === selected} />
-            ))}
-          </tbody>
-        </table>
+    <div class="stack">
+      <div class="row head">
+        <h1>Runs</h1>
+        <span class="dim small">
+          <kbd>j</kbd> <kbd>k</kbd> select, <kbd>Enter</kbd> opens, <kbd>x</kbd> overlays
+        </span>
       </div>
-      <Curves runs={runs} />
+      <section class="panel" aria-label="All runs">
+        <div class="scroll">
+          <table class="runs">
+            <TableHead
+              columns={[
+                "curve",
+                "run",
+                "status",
+                "written",
+                "steps",
+                "reward",
+                "what differs",
+                "health",
+                "episodes",
+              ]}
+            />
+            <tbody>
+              {runs.map((run, i) => (
+                <RunRow
+                  key={run.key}
+                  run={run}
+                  isSelected={i === selected}
+                  apart={apart}
+                  color={colorOf(run, curves, joined)}
+                  onOverlay={() => toggle(run.key)}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+      <Curves
+        runs={curves}
+        all={runs.length}
+        joined={joined}
+        onJoin={haveSeeds(curves, apart) ? (isJoined) => setApart(isJoined ? "" : "1") : null}
+        controls={controls}
+      />
       <Differences runs={runs} />
-    </>
+    </div>
   );
 }

@@ -126,6 +126,20 @@ export function quantitiesOf(tokens: TokenView): readonly Quantity[] {
   return found.filter((one) => one !== null);
 }
 
+/** What a conversation can be coloured by; of each, the call shows the first that it has. */
+export const overlays: readonly (readonly [string, readonly string[]])[] = [
+  ["log-probability", ["logprob at sampling"]],
+  ["entropy", ["entropy"]],
+  ["advantage", ["advantage"]],
+  ["importance ratio", ["importance ratio"]],
+];
+
+/** By the name of an overlay; null where the call has no such number. */
+export function quantityNamed(known: readonly Quantity[], overlay: string): Quantity | null {
+  const names = overlays.find(([name]) => name === overlay)?.[1] ?? [];
+  return known.find(({ name }) => names.includes(name)) ?? null;
+}
+
 /** Position of the largest value of `of`; 0 for an empty list. */
 export function largest(values: readonly number[], of: (value: number) => number): number {
   return values.reduce((best, value, at) => (of(value) > of(values[best] ?? 0) ? at : best), 0);

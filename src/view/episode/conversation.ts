@@ -15,6 +15,7 @@ export function viewMessage(message: ChatMessage): ViewMessage {
       ? {}
       : { toolCalls: message.toolCalls }),
     ...(message.name === undefined ? {} : { name: message.name }),
+    ...(message.toolCallId === undefined ? {} : { toolCallId: message.toolCallId }),
     ...(message.role === "tool" && isToolError(text) ? { isToolError: true } : {}),
   };
 }

@@ -1,8 +1,9 @@
 /** The rollouts of a task side by side, and the token at which each parts from the first. */
-import type { Episode } from "../../core/trajectory.ts";
-import type { EpisodeRow, GroupMember, RolloutView } from "../api.ts";
+import type { Episode, Step } from "../../core/trajectory.ts";
+import type { EpisodeRow, GroupMember, RolloutView, Sibling } from "../api.ts";
 import { messageText } from "../../core/message-text.ts";
 import { toolCallTexts } from "./conversation.ts";
+import { parting } from "./parting.ts";
 import { type DecodeTokens, tokenTexts } from "./token-view.ts";
 
 type Call = GroupMember["calls"][number];
@@ -22,18 +23,17 @@ function difference(
   return null;
 }
 
+const textOf = ({ trace }: Step): string =>
+  [messageText(trace.response.content), ...toolCallTexts(trace.response)]
+    .filter((text) => text !== "")
+    .join("\n");
+
 function callsOf(episode: Episode | null, decode: DecodeTokens | null): Call[] {
   if (episode === null) return [];
   return episode.trajectories.flatMap(({ steps }) =>
-    steps.map(({ trace }) => {
-      const ids = Array.from(trace.responseIds ?? []);
-      return {
-        text: [messageText(trace.response.content), ...toolCallTexts(trace.response)]
-          .filter((text) => text !== "")
-          .join("\n"),
-        ids,
-        texts: tokenTexts(ids, decode),
-      };
+    steps.map((step) => {
+      const ids = Array.from(step.trace.responseIds ?? []);
+      return { text: textOf(step), ids, texts: tokenTexts(ids, decode) };
     }),
   );
 }
@@ -47,18 +47,51 @@ export function rolloutView(
   return { row, calls: callsOf(episode, decode) };
 }
 
+/** Of each rollout: its reward less the mean of those that have one. */
+function advantagesOf(rows: readonly EpisodeRow[]): readonly (number | null)[] {
+  const rewards = rows.flatMap(({ reward }) => (reward === null ? [] : [reward]));
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / Math.max(1, rewards.length);
+  return rows.map(({ reward }) => (reward === null ? null : reward - mean));
+}
+
+/**
+ * The rollouts of a group, best first, without their tokens, which may be megabytes.
+ *
+ * @param n number of the episode that they are compared with
+ */
+export function siblingsOf(
+  n: number,
+  rows: readonly EpisodeRow[],
+  episodes: readonly (Episode | null)[],
+): Sibling[] {
+  const texts = episodes.map(
+    (episode) => episode?.trajectories.flatMap(({ steps }) => steps.map(textOf)) ?? [],
+  );
+  const own = texts[rows.findIndex((row) => row.n === n)] ?? [];
+  const advantages = advantagesOf(rows);
+  return rows
+    .map((row, i) => ({
+      row,
+      advantage: advantages[i] ?? null,
+      parting: row.n === n ? null : parting(own, texts[i] ?? []),
+    }))
+    .toSorted(
+      (a, b) =>
+        (b.row.reward ?? -Infinity) - (a.row.reward ?? -Infinity) || a.row.rollout - b.row.rollout,
+    );
+}
+
 /** @param episodes in the order of the rows; null where one can no longer be read */
 export function groupView(
   rows: readonly EpisodeRow[],
   episodes: readonly (Episode | null)[],
   decode: DecodeTokens | null,
 ): GroupMember[] {
-  const rewards = rows.flatMap(({ reward }) => (reward === null ? [] : [reward]));
-  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / Math.max(1, rewards.length);
+  const advantages = advantagesOf(rows);
   const all = episodes.map((episode) => callsOf(episode, decode));
   return rows.map((row, i) => ({
     row,
-    advantage: row.reward === null ? null : row.reward - mean,
+    advantage: advantages[i] ?? null,
     calls: all[i] ?? [],
     firstDifference: i === 0 ? null : difference(all[i] ?? [], all[0] ?? []),
   }));

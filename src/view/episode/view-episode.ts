@@ -5,6 +5,7 @@ import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import type { Conversation, EpisodeRow, ViewEpisode } from "../api.ts";
 import { viewTrajectories } from "./conversation.ts";
+import { expectedAnswer } from "./expected.ts";
 
 const endings: Readonly<Record<string, string>> = {
   completed: "The agent returned.",
@@ -74,6 +75,7 @@ export function conversationOf(episode: Episode): Conversation {
     task: episode.task.id,
     instruction: episode.task.instruction ?? "",
     metadata: metadataOf(episode),
+    expected: expectedAnswer(episode.task.metadata),
     trajectories: viewTrajectories(episode),
     output: shown(episode.output),
     signals: Object.fromEntries(signals),

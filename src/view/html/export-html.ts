@@ -10,12 +10,18 @@ import { visibleText } from "../episode/visible-text.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import type { RunFinding } from "../../core/health.ts";
 import { readRunHealth } from "../../runs/run-health.ts";
-import { readListedRun } from "../../runs/run-summary.ts";
+import { readListedRun, type RunSummary } from "../../runs/run-summary.ts";
 import { configFile } from "../../runs/stored-config.ts";
-import { listEpisodes } from "../index/query.ts";
 import type { RunIndex } from "../index/run-index.ts";
 import { metricTable } from "../metric-table.ts";
-import { chart } from "./chart.ts";
+import { runChanges } from "../changes.ts";
+import { findRow, listEpisodes, phaseSteps, questionsOf, taskCells } from "../index/query.ts";
+import { mainPhase } from "../phases.ts";
+import { taskMap } from "../task-map.ts";
+import { formatCost, readCostOfReward } from "../../runs/cost-of-reward.ts";
+import { changesHtml } from "./changes-html.ts";
+import { chart, learningChart } from "./chart.ts";
+import { mapHtml } from "./map-html.ts";
 import { episodeHtml } from "./episode-html.ts";
 import { isBadEnd } from "../run-status.ts";
 import { pageStyle } from "./page-style.ts";
@@ -26,7 +32,6 @@ const bytesPerEpisode = 24_000;
 const textLimits = [8000, 2000, 500, 100, 20];
 
 const charts = [
-  "reward/mean",
   "val/reward/mean",
   "rollout/pass@1",
   "train/entropy",
@@ -82,7 +87,7 @@ const rewardOf = ({ reward }: EpisodeRow): string =>
   reward === null ? "–" : String(Number(reward.toFixed(3)));
 
 function listHtml(rows: readonly EpisodeRow[]) {
-  return html`<table>
+  return html`<table class="list">
     <thead>
       <tr>
         <th>episode</th>
@@ -118,6 +123,28 @@ function findingHtml({ name, evidence, advice, isCurrent, warnedAt, options }: R
   </li>`;
 }
 
+/** Only a run that did what it was started for is called healthy. */
+function healthHtml(problems: readonly RunFinding[], run: RunSummary | null) {
+  if (problems.length > 0)
+    return html`<section class="panel">
+      <h2>Is it healthy?</h2>
+      <ul>
+        ${problems.map(findingHtml)}
+      </ul>
+    </section>`;
+  if (run === null || run.steps === 0 || isBadEnd(run.status)) return "";
+  return html`<section class="panel">
+    <h2>Is it healthy?</h2>
+    <p class="good">✓ No rule found a problem in the metrics of the last steps.</p>
+  </section>`;
+}
+
+/** Null where it can no longer be read. */
+function shownEpisode(index: RunIndex, n: number): ViewEpisode | null {
+  const [row, episode] = [findRow(index.db, n), index.episode(n)];
+  return row === null || episode === null ? null : viewEpisode(episode, row);
+}
+
 /** The newest `limit` episodes that match. The index must be up to date. */
 export async function exportHtml(
   folder: string,
@@ -138,9 +165,19 @@ export async function exportHtml(
     if (isShortened) shortened++;
   }
   const name = visibleText(basename(resolve(folder)));
+  const learning = learningChart(table);
+  const cost = await readCostOfReward(folder);
+  const known = phaseSteps(index.db);
+  const phases = known.map((one) => one.phase);
+  const phase = mainPhase(known);
+  const cells = taskCells(index.db, phase);
+  const questions = (numbers: readonly number[]) => questionsOf(index.db, numbers);
+  const map = taskMap(cells, { phase, phases, questions });
+  const changes = runChanges(cells, phase, questions);
   // As one string: the policy allows exactly these characters.
-  const style = `<style>${pageStyle}</style>`;
-  const hash = createHash("sha256").update(pageStyle).digest("base64");
+  const sheet = pageStyle();
+  const style = `<style>${sheet}</style>`;
+  const hash = createHash("sha256").update(sheet).digest("base64");
   const text = await html`<!doctype html>
     <html lang="en">
       <head>
@@ -154,11 +191,6 @@ export async function exportHtml(
         ${raw(style)}
       </head>
       <body>
-        <h1>${name}</h1>
-        <p class="dim">
-          The newest ${rows.length} of ${count}${isCountExact ? "" : " or more"}
-          episodes.${shortened === 0 ? "" : ` The texts of ${shortened} are shortened.`}
-        </p>
         ${
           run === null || run.reason === null
             ? ""
@@ -166,17 +198,42 @@ export async function exportHtml(
                 <strong>${run.status}</strong>: ${run.reason}
               </p>`
         }
-        ${
-          problems.length === 0
-            ? ""
-            : html`<h2>Health</h2>
-                <ul>
-                  ${problems.map(findingHtml)}
-                </ul>`
-        }
-        <div class="charts">${charts.map((metric) => chart(metric, table) ?? "")}</div>
-        <h2>Episodes</h2>
-        ${listHtml(rows)} ${raw(articles.join(""))}
+        <h1>${name}</h1>
+        <p class="dim small">
+          ${
+            run === null
+              ? ""
+              : `${run.status} · ${run.steps}/${run.totalSteps ?? "?"} steps · ${run.model} · ${run.backend} · `
+          }The
+          newest ${rows.length} of ${count}${isCountExact ? "" : " or more"}
+          episodes.${shortened === 0 ? "" : ` The texts of ${shortened} are shortened.`}
+        </p>
+        <div class="overview">
+          ${
+            learning === null
+              ? ""
+              : html`<section class="panel">
+                  <h2>Is it learning?</h2>
+                  ${learning}
+                </section>`
+          }
+          ${healthHtml(problems, run)}
+          ${
+            cost === null
+              ? ""
+              : html`<section class="panel">
+                  <h2>What did it cost?</h2>
+                  <p>${formatCost(cost)}</p>
+                </section>`
+          }
+        </div>
+        ${changesHtml(changes, (n) => shownEpisode(index, n))} ${mapHtml(map)}
+        <section class="charts">${charts.map((metric) => chart(metric, table) ?? "")}</section>
+        <section>
+          <h2>Episodes</h2>
+          <div class="scroll">${listHtml(rows)}</div>
+        </section>
+        ${raw(articles.join(""))}
       </body>
     </html> `;
   return { text: visibleText(String(text)), episodes: rows.length, shortened };

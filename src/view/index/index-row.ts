@@ -19,7 +19,7 @@ export interface IndexRow {
 }
 
 export const indexColumns =
-  "id, step, phase, task, rollout, reward, correct, ended, error, calls, prompt_tokens, response_tokens, tool_calls, tool_errors, truncated, malformed, seconds, weight_version, preview, signals";
+  "id, step, phase, task, question, rollout, reward, correct, ended, error, calls, prompt_tokens, response_tokens, tool_calls, tool_errors, truncated, malformed, seconds, weight_version, preview, signals";
 
 const numberOr = (value: unknown, other: number): number =>
   typeof value === "number" && Number.isFinite(value) ? value : other;
@@ -87,6 +87,7 @@ export function indexRow(episode: Episode, step: number, phase: EpisodePhase): I
       step,
       phase,
       episode.task.id,
+      asText(episode.task.instruction).slice(0, previewCharacters).replaceAll(/\s+/gu, " "),
       numberOr(episode.rolloutIndex, 0),
       typeof episode.reward === "number" ? episode.reward : null,
       typeof isCorrect === "boolean" ? Number(isCorrect) : null,

@@ -1,5 +1,6 @@
 /** Reads the index: lists of episodes by filter, facets, neighbours, groups. */
 import type { Database } from "libsql";
+import type { PhaseSteps } from "../phases.ts";
 import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
 
 /** Beyond it, matches are not counted: an exact number would cost the most. */
@@ -7,7 +8,7 @@ export const countLimit = 1000;
 const pageRows = 100;
 
 /** Columns of a row, by the names that it has here. */
-const rowColumns = `n, id, step, phase, task, rollout, reward, correct, ended, error, calls,
+const rowColumns = `n, id, step, phase, task, question, rollout, reward, correct, ended, error, calls,
   prompt_tokens AS promptTokens, response_tokens AS responseTokens, tool_calls AS toolCalls,
   tool_errors AS toolErrors, truncated, malformed, seconds, weight_version AS weightVersion, preview`;
 
@@ -191,6 +192,12 @@ export function facets(db: Database): Facets {
   };
 }
 
+/** Phases that have episodes, with the number of their steps. */
+export const phaseSteps = (db: Database): readonly PhaseSteps[] =>
+  db
+    .prepare("SELECT phase, count(DISTINCT step) AS steps FROM totals GROUP BY phase ORDER BY 1")
+    .all() as PhaseSteps[];
+
 /** What the correlations of rewards are computed from. */
 export interface ScoredRow {
   readonly step: number;
@@ -242,4 +249,32 @@ export function rowsOfPhase(
     )
     .all(phase, fromStep, limit) as Row[];
   return rows.map(toRow);
+}
+
+/** The rollouts of one task in one step, as one number. */
+export interface TaskCell {
+  readonly task: string;
+  readonly step: number;
+  /** Mean of those that have one. */
+  readonly reward: number | null;
+  readonly rollouts: number;
+  /** Number of one of them. */
+  readonly n: number;
+}
+
+/** By task, then by step. */
+export const taskCells = (db: Database, phase: EpisodePhase): readonly TaskCell[] =>
+  db
+    .prepare(
+      `SELECT task, step, avg(reward) AS reward, count(*) AS rollouts, min(n) AS n
+       FROM episodes WHERE phase = ? GROUP BY task, step ORDER BY task, step`,
+    )
+    .all(phase) as TaskCell[];
+
+/** How the instructions of these episodes begin, by their numbers. */
+export function questionsOf(db: Database, numbers: readonly number[]): ReadonlyMap<number, string> {
+  const rows = db
+    .prepare(`SELECT n, question FROM episodes WHERE n IN (${numbers.map(() => "?").join(", ")})`)
+    .all(...numbers) as { readonly n: number; readonly question: string }[];
+  return new Map(rows.map(({ n, question }) => [n, question]));
 }

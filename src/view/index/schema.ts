@@ -8,7 +8,7 @@ import type Libsql from "libsql";
 import type { Database } from "libsql";
 
 /** Raise it with every change of the tables or of what is in them: older files are rebuilt. */
-const version = 4;
+const version = 5;
 
 const tables = `
 CREATE TABLE files (
@@ -29,6 +29,7 @@ CREATE TABLE episodes (
   step INTEGER NOT NULL,
   phase TEXT NOT NULL,
   task TEXT NOT NULL,
+  question TEXT NOT NULL,
   rollout INTEGER NOT NULL,
   reward REAL,
   correct INTEGER,
@@ -50,6 +51,7 @@ CREATE INDEX by_id ON episodes (id);
 CREATE INDEX by_file ON episodes (file);
 CREATE INDEX by_step ON episodes (step, phase, task);
 CREATE INDEX by_task ON episodes (task, step);
+CREATE INDEX by_phase ON episodes (phase, task, step, reward);
 CREATE INDEX by_reward ON episodes (reward);
 CREATE INDEX by_ended ON episodes (ended, reward);
 CREATE INDEX with_tool_errors ON episodes (n) WHERE tool_errors > 0;

@@ -5,13 +5,11 @@ import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { callHttp } from "../episode/exchange.ts";
-import { groupView, rolloutView } from "../episode/group-view.ts";
+import { groupView, rolloutView, siblingsOf } from "../episode/group-view.ts";
 import { episodeMarkdown } from "../episode/markdown.ts";
 import { tokenView } from "../episode/token-view.ts";
-import { readMetricLines } from "../../runs/metric-lines.ts";
-import { formatCost, readCostOfReward } from "../../runs/cost-of-reward.ts";
-import { readChangedOptions } from "../../runs/read-options.ts";
-import { readRunHealth } from "../../runs/run-health.ts";
+import { costOfReward, formatCost } from "../../runs/cost-of-reward.ts";
+import { readChangedOptions, readOptions } from "../../runs/read-options.ts";
 import { exampleEpisode } from "../index/example-episode.ts";
 import {
   facets,
@@ -19,12 +17,18 @@ import {
   groupRows,
   listEpisodes,
   neighbours,
+  phaseSteps,
+  questionsOf,
   scoredRows,
   taskHistory,
 } from "../index/query.ts";
+import { runChanges } from "../changes.ts";
 import { compareInView } from "../compare.ts";
 import { rewardParts } from "../reward-parts.ts";
 import { metricTable } from "../metric-table.ts";
+import { runsApart } from "../runs-apart.ts";
+import { taskMap } from "../task-map.ts";
+import { isPhase, mainPhase } from "../phases.ts";
 import { requireToken } from "./access.ts";
 import { healthSection } from "./documentation.ts";
 import { parseFilter } from "./query-filter.ts";
@@ -48,6 +52,15 @@ const assetTypes: Readonly<Record<string, string>> = {
   "app.css": "text/css; charset=utf-8",
 };
 
+/** A configuration that cannot be read says nothing of what differs; the run's status says why. */
+function optionsOf(folder: string): ReadonlyMap<string, string> {
+  try {
+    return readOptions(folder);
+  } catch {
+    return new Map();
+  }
+}
+
 export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: ViewAppOptions): Hono {
   const app = new Hono();
   app.use(requireToken(token, host));
@@ -66,6 +79,10 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     context.json(await Promise.all(runs.map((run) => run.entry()))),
   );
 
+  app.get("/api/apart", (context) =>
+    context.json(runsApart(runs.map(({ folder }) => optionsOf(folder)))),
+  );
+
   app.get("/api/docs/:anchor", (context) => {
     const text = healthSection(context.req.param("anchor"));
     return text === null ? context.notFound() : context.json({ text });
@@ -80,18 +97,24 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   });
 
   inRun.get("/:run/facets", (context) => context.json(facets(context.var.run.index.db)));
-  inRun.get("/:run/metrics", async (context) =>
-    context.json(metricTable(await readMetricLines(context.var.run.folder))),
-  );
+  inRun.get("/:run/metrics", async (context) => {
+    const { run } = context.var;
+    // Of a long run these are megabytes: they are made once for all who read them.
+    const text = await run.once("table", async () =>
+      JSON.stringify(metricTable(await run.metricLines())),
+    );
+    return context.body(text, 200, { "content-type": "application/json" });
+  });
   inRun.get("/:run/health", async (context) => {
-    const { folder, index } = context.var.run;
-    const found = await readRunHealth(folder);
+    const { run } = context.var;
+    const { index } = run;
+    const found = await run.health();
     return context.json(found.map((one) => ({ ...one, example: exampleEpisode(index.db, one) })));
   });
   inRun.get("/:run/options", (context) => context.json(readChangedOptions(context.var.run.folder)));
   inRun.get("/:run/cost", async (context) => {
-    const cost = await readCostOfReward(context.var.run.folder);
-    return context.json(cost === null ? null : { text: formatCost(cost) });
+    const cost = costOfReward(await context.var.run.metricLines());
+    return context.json(cost === null ? null : { ...cost, text: formatCost(cost) });
   });
 
   inRun.get("/:run/episodes", (context) => {
@@ -143,10 +166,40 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
     return context.json(groupView(rows, episodes, await context.var.run.decoder()));
   });
 
+  inRun.get("/:run/siblings/:n", (context) => {
+    const { index } = context.var.run;
+    const row = findByName(index.db, context.req.param("n"));
+    if (row === null) return context.json({ error: "There is no such episode." }, 404);
+    const rows = groupRows(index.db, row.step, row.phase, row.task);
+    return context.json(
+      siblingsOf(
+        row.n,
+        rows,
+        rows.map(({ n }) => index.episode(n)),
+      ),
+    );
+  });
+
   inRun.get("/:run/history/:n", (context) => {
     const { db } = context.var.run.index;
     const row = findByName(db, context.req.param("n"));
     return context.json(row === null ? [] : taskHistory(db, row.task, row.phase));
+  });
+  inRun.get("/:run/tasks", async (context) => {
+    const { run } = context.var;
+    const { db } = run.index;
+    const known = phaseSteps(db);
+    const phases = known.map(({ phase }) => phase);
+    const given = context.req.query("phase") ?? mainPhase(known);
+    if (!isPhase(given)) return context.json({ error: `phase: there is no ${given}` }, 400);
+    const questions = (numbers: readonly number[]) => questionsOf(db, numbers);
+    return context.json(taskMap(await run.cells(given), { phase: given, phases, questions }));
+  });
+  inRun.get("/:run/changes", async (context) => {
+    const { run } = context.var;
+    const { db } = run.index;
+    const phase = mainPhase(phaseSteps(db));
+    return context.json(runChanges(await run.cells(phase), phase, (n) => questionsOf(db, n)));
   });
   inRun.get("/:run/parts", (context) => {
     const until = context.req.query("step") ?? "";

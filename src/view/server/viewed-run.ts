@@ -3,12 +3,16 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { isEvaluation } from "../../runs/evaluations/evaluation-folder.ts";
+import type { RunFinding } from "../../core/health.ts";
+import type { MetricLine } from "../../runs/health/history.ts";
+import { readMetricLines } from "../../runs/metric-lines.ts";
 import { readRunHealth } from "../../runs/run-health.ts";
 import { readListedRun } from "../../runs/run-summary.ts";
 import { configFile, readStoredConfig, textAt } from "../../runs/stored-config.ts";
-import type { EpisodeRow, RunEntry } from "../api.ts";
+import type { EpisodePhase, EpisodeRow, RunEntry } from "../api.ts";
 import { hasTokenRecords, readTrainedTokens } from "../episode/token-records.ts";
 import type { DecodeTokens, KeptTokens } from "../episode/token-view.ts";
+import { type TaskCell, taskCells } from "../index/query.ts";
 import { RunIndex } from "../index/run-index.ts";
 
 /** Finds the text of tokens of a model; null where its tokenizer is not at hand. */
@@ -34,8 +38,7 @@ export class ViewedRun implements Disposable {
   readonly index: RunIndex;
   readonly #findDecoder: FindDecoder;
   #decoder: Promise<DecodeTokens | null> | undefined;
-  /** Of the state of the files that `stamp` names. */
-  #findings: { readonly stamp: string; readonly found: Promise<RunEntry["findings"]> } | undefined;
+  readonly #known = new Map<string, { readonly stamp: string; readonly value: Promise<unknown> }>();
 
   /** @throws ConfigError when the folder holds neither a run nor an evaluation. */
   constructor(folder: string, key: number, findDecoder: FindDecoder) {
@@ -70,36 +73,54 @@ export class ViewedRun implements Disposable {
         totalSteps: null,
         firstReward: null,
         lastReward: null,
+        bestValidation: null,
+        updatedAt: null,
         findings: [],
       };
-    const [run, findings] = await Promise.all([
+    const [run, found] = await Promise.all([
       readListedRun(this.folder),
       // What cannot be read says so by its status.
-      this.#readFindings().catch(() => []),
+      this.health().catch(() => []),
     ]);
     const { model, backend, status, reason, steps, totalSteps, firstReward, lastReward } = run;
+    const { bestValidation, updatedAt } = run;
+    const findings = found.flatMap(({ name, severity, isCurrent }) =>
+      isCurrent ? [{ name, severity }] : [],
+    );
     return {
       ...base,
       ...{ model, backend, status, reason, steps, totalSteps, firstReward, lastReward, findings },
+      ...{ bestValidation, updatedAt },
     };
   }
 
-  async #readFindings(): Promise<RunEntry["findings"]> {
-    const stamp = this.stamp();
-    if (this.#findings?.stamp !== stamp) {
-      const read = async () =>
-        (await readRunHealth(this.folder)).flatMap(({ name, severity, isCurrent }) =>
-          isCurrent ? [{ name, severity }] : [],
-        );
-      this.#findings = { stamp, found: read() };
-    }
-    const known = this.#findings;
+  /** What `make` returned for this state of the run; a failure is not kept. */
+  async once<T>(name: string, make: () => Promise<T>, stamp: string = this.stamp()): Promise<T> {
+    const known = this.#known.get(name);
+    if (known?.stamp === stamp) return known.value as Promise<T>;
+    const made = { stamp, value: make() };
+    this.#known.set(name, made);
     try {
-      return await known.found;
+      return await made.value;
     } catch (error) {
-      if (this.#findings === known) this.#findings = undefined;
+      if (this.#known.get(name) === made) this.#known.delete(name);
       throw error;
     }
+  }
+
+  health(): Promise<readonly RunFinding[]> {
+    return this.once("health", () => readRunHealth(this.folder));
+  }
+
+  /** Rewards by task and step, for the episodes that are in the index now. */
+  cells(phase: EpisodePhase): Promise<readonly TaskCell[]> {
+    const { db } = this.index;
+    const stamp = String(this.index.state().episodes);
+    return this.once(`cells/${phase}`, async () => taskCells(db, phase), stamp);
+  }
+
+  metricLines(): Promise<readonly MetricLine[]> {
+    return this.once("metrics", () => readMetricLines(this.folder));
   }
 
   /** The tokenizer is loaded once; without it, tokens are shown as ids. */

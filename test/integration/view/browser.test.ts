@@ -1,6 +1,6 @@
 /** The page in a real Chromium: Debian's `chromium`, or the one that CHROMIUM names. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -94,6 +94,11 @@ const open = async (hash: string, wait: string): Promise<void> => {
   await page.locator(wait).first().waitFor();
 };
 
+/** Until nothing is read any more: the stream of news is never at its end, so the network is not asked. */
+async function settle(): Promise<void> {
+  await expect.poll(() => page.locator(".pending").count(), { timeout: 20_000 }).toBe(0);
+}
+
 it("leads from runs to an episode by keyboard, without a complaint of the browser", async () => {
   await open("#/runs", "main tbody tr");
   const [first] = await page.locator("main tbody tr").allInnerTexts();
@@ -104,12 +109,14 @@ it("leads from runs to an episode by keyboard, without a complaint of the browse
   await open("#/episodes/0", "main tbody tr.selected");
   // The link that was clicked last has the focus.
   await page.locator("nav a", { hasText: "Episodes" }).click();
+  await page.locator("main tbody tr.selected").waitFor();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
   await page.locator("article h1").waitFor();
-  expect(await page.locator("article h1").innerText()).toBe("1/a/1");
+  expect(await page.locator("article h1").innerText()).toBe("Say something.");
+  expect(await page.locator(".episode-id").innerText()).toBe("1/a/1");
   await page.keyboard.press("j");
-  await expect.poll(() => page.locator("article h1").innerText()).toBe("1/a/0");
+  await expect.poll(() => page.locator(".episode-id").innerText()).toBe("1/a/0");
   await page.keyboard.press("c");
   await expect.poll(() => page.locator("article").innerText()).toContain("Copied as Markdown.");
   const copied = await page.evaluate("navigator.clipboard.readText()");
@@ -137,11 +144,16 @@ it("begins with the reason of a run that failed, and calls nothing of it healthy
   await open("#/run/2", ".banner.bad");
   await page.locator("section[aria-label=Health]").waitFor();
   const text = await page.locator("main").innerText();
-  expect(text.indexOf("failed: The disk is full ␛[31m.")).toBeGreaterThan(0);
-  expect(text.indexOf("failed:")).toBeLessThan(text.indexOf("Health"));
+  expect(text.startsWith("failed: The disk is full ␛[31m.")).toBe(true);
+  expect(text).toContain("Is it healthy?");
   await expect.poll(() => page.locator("main").innerText()).toContain("Why it ended is said above");
   expect(await page.locator("main .good").count()).toBe(0);
   expect(await page.locator("main").innerText()).toContain("No step has been measured yet.");
+  const [reason, heading] = await Promise.all([
+    page.locator(".banner.bad").boundingBox(),
+    page.locator("main h1").boundingBox(),
+  ]);
+  expect(reason!.y).toBeLessThan(heading!.y);
   await open("#/episodes/2", "main p[role=status]");
   await expect
     .poll(() => page.locator("main").innerText())
@@ -209,16 +221,18 @@ it("fits a phone, in the dark too", async () => {
     "#/runs",
     "#/run/0",
     "#/run/2",
+    "#/tasks/1",
     "#/episodes/0",
     "#/episode/0/1",
     "#/group/0/1",
   ]) {
     await open(hash, "main h1");
+    await settle();
     const width = await page.evaluate("document.documentElement.scrollWidth");
     expect(width, hash).toBeLessThanOrEqual(390);
   }
   const color = await page.evaluate("getComputedStyle(document.body).backgroundColor");
-  expect(color).toBe("rgb(13, 17, 23)");
+  expect(color).toBe("rgb(14, 17, 22)");
   await page.setViewportSize({ width: 1200, height: 800 });
 });
 
@@ -249,7 +263,7 @@ it("replays an episode message by message", async () => {
   await expect.poll(() => page.locator(".message").count()).toBe(5);
   await page.keyboard.press("Escape");
   await expect.poll(() => page.locator(".replay").count()).toBe(0);
-  expect(await page.locator("article h1").innerText()).toBe("1/a/0");
+  expect(await page.locator(".episode-id").innerText()).toBe("1/a/0");
   expect(problems).toEqual([]);
 });
 
@@ -268,7 +282,8 @@ it("shows a call's tokens as they were trained, and its HTTP bodies", async () =
 });
 
 it("correlates the parts of a reward, and compares runs with intervals", async () => {
-  await open("#/run/1", ".matrix");
+  await open("#/run/1", ".correlations");
+  await page.locator(".correlations > summary").click();
   expect(await page.locator(".matrix").innerText()).toMatch(/sure\s+1\.00/u);
   await open("#/runs", "section[aria-label=Differences] tbody tr");
   const differences = page.locator("section[aria-label=Differences]");
@@ -281,6 +296,163 @@ it("correlates the parts of a reward, and compares runs with intervals", async (
   expect(problems).toEqual([]);
 });
 
+it("answers the four questions of a run on one screen", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open("#/run/1", "canvas");
+  await settle();
+  for (const name of ["Learning", "Health", "Changes", "Cost"]) {
+    const box = await page.locator(`section[aria-label=${name}]`).boundingBox();
+    expect(box!.y + box!.height, name).toBeLessThanOrEqual(800);
+  }
+  await page.setViewportSize({ width: 1200, height: 800 });
+  expect(problems).toEqual([]);
+});
+
+it("smooths, scales and pins charts, and remembers it", async () => {
+  await open("#/run/1", "canvas");
+  await page.getByLabel("log").check();
+  await page.getByLabel("Smoothing").fill("0.8");
+  const pin = page.getByRole("button", { name: "Pin train/loss" });
+  const find = page.getByLabel("Find metrics");
+  await find.fill("train/loss");
+  await pin.first().click();
+  await find.fill("");
+  await page.reload();
+  const pinned = page.locator("section[aria-label=Pinned]");
+  await pinned.waitFor();
+  expect(await pinned.innerText()).toContain("train/loss");
+  expect(await page.getByLabel("log").isChecked()).toBe(true);
+  expect(await page.getByLabel("Smoothing").inputValue()).toBe("0.8");
+  await pinned.getByRole("button").first().click();
+  await expect.poll(() => pinned.count()).toBe(0);
+  await page.getByLabel("log").uncheck();
+  await page.getByLabel("Smoothing").fill("0");
+  expect(problems).toEqual([]);
+});
+
+it("shows the step that is pointed at in all charts", async () => {
+  await open("#/run/1", "section[aria-label=Metrics] canvas");
+  await page.locator("section[aria-label=Learning] .u-over").hover();
+  const readings = page.locator("section[aria-label=Metrics] figcaption");
+  await expect.poll(async () => (await readings.first().innerText()).includes("step ")).toBe(true);
+  const [first, second] = await readings.allInnerTexts();
+  const step = /step \d+/u.exec(first!)![0];
+  expect(second).toContain(step);
+  expect(problems).toEqual([]);
+});
+
+it("keeps its charts while the run writes, so that nothing flickers", async () => {
+  await open("#/run/0", "section[aria-label=Learning] canvas");
+  await page.evaluate("document.querySelector('canvas').id = 'the-same'");
+  const line = { step: 4, phase: "train", "reward/mean": 0.75, "reward/std": 0 };
+  appendFileSync(join(folder, "metrics.jsonl"), `${JSON.stringify(line)}\n`);
+  await expect
+    .poll(() => page.locator("section[aria-label=Learning]").innerText(), { timeout: 20_000 })
+    .toContain("0.75");
+  expect(await page.locator("#the-same").count()).toBe(1);
+  const settings = { animations: "disabled" } as const;
+  const before = await page.screenshot(settings);
+  // Something that this page does not show.
+  addEpisodes(folder, "000003.jsonl", []);
+  await page.waitForTimeout(500);
+  expect((await page.screenshot(settings)).equals(before)).toBe(true);
+  expect(problems).toEqual([]);
+});
+
+it("maps tasks by steps, and opens the rollouts of a cell", async () => {
+  await open("#/tasks/1", ".map tbody tr.selected");
+  expect(await page.locator("main").innerText()).toMatch(/mean of \d+ tasks?/u);
+  await page.locator(".map tr.selected .strip").click({ position: { x: 5, y: 5 } });
+  await expect.poll(() => page.locator("main h1").innerText()).toMatch(/^Task .*, step \d+$/u);
+  await open("#/tasks/1", ".map tbody tr.selected");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.locator("main h1").innerText()).toMatch(/^Task .*, step \d+$/u);
+  await open("#/tasks/1?find=no+such+task", ".map");
+  expect(await page.locator("main").innerText()).toContain(
+    "No task has all of what is filtered by.",
+  );
+  await open("#/tasks/2", "main h1");
+  await expect
+    .poll(() => page.locator("main").innerText())
+    .toContain("No episode has been recorded yet");
+  expect(problems).toEqual([]);
+});
+
+it("shows what was expected and what came, and the other rollouts by reward", async () => {
+  await open("#/episode/0/1", ".siblings li");
+  const outcome = await page.locator(".outcome").innerText();
+  expect(outcome).toContain("Expected");
+  expect(outcome).toContain("✕ incorrect");
+  const siblings = await page.locator(".siblings li").allInnerTexts();
+  expect(siblings.map((text) => text.split("\n")[0])).toEqual(["rollout 1", "this one"]);
+  expect(await page.locator(".siblings ins").first().innerText()).toBe("only there");
+  expect(problems).toEqual([]);
+});
+
+it("colors the text of a conversation by a number of its tokens", async () => {
+  await open("#/episode/0/1", "article h1");
+  await page.getByLabel("Colour the text by").selectOption("log-probability");
+  await expect.poll(() => page.locator(".token-text span").count()).toBeGreaterThan(0);
+  expect(await page.locator(".token-text").first().innerText()).toBe("ABC");
+  await open("#/episode/0/1?overlay=entropy", ".message.assistant");
+  await expect.poll(() => page.locator("article").innerText()).toContain("no entropy is known");
+  expect(problems).toEqual([]);
+});
+
+it("gives runs other names, and overlays those that are chosen", async () => {
+  await open("#/runs", "main tbody tr.selected");
+  await page.locator(".rename").first().click();
+  await page.keyboard.type("my best run");
+  await page.keyboard.press("Enter");
+  await expect
+    .poll(() => page.locator("main tbody th").first().innerText())
+    .toContain("my best run");
+  await page.keyboard.press("x");
+  await expect
+    .poll(() => page.locator(".swatch-button").first().getAttribute("aria-pressed"))
+    .toBe("false");
+  await page.locator(".rename").first().click();
+  await page.locator("main tbody th input").fill("");
+  await page.keyboard.press("Enter");
+  expect(problems).toEqual([]);
+});
+
+it("is light or dark as one chooses", async () => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await open("#/runs", "main h1");
+  const color = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+  const button = page.getByRole("button", { name: /^Theme/u });
+  await button.click();
+  await button.click();
+  await expect.poll(color).toBe("rgb(14, 17, 22)");
+  await page.reload();
+  await page.locator("main h1").waitFor();
+  expect(await color()).toBe("rgb(14, 17, 22)");
+  await button.click();
+  await expect.poll(color).toBe("rgb(246, 247, 249)");
+});
+
+it("lays every page out alike in the light and in the dark", async () => {
+  const boxes = (): Promise<unknown> =>
+    page.evaluate(
+      "[...document.querySelectorAll('main *')].map((one) => { const { x, y, width, height } = one.getBoundingClientRect(); return [one.tagName, x, y, width, height].join(' '); })",
+    );
+  for (const hash of ["#/runs", "#/run/1", "#/tasks/1", "#/episodes/1", "#/episode/1/1"]) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await open(hash, "main h1");
+    await settle();
+    await page.waitForTimeout(300);
+    const light = await boxes();
+    const picture = await page.screenshot();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.waitForTimeout(300);
+    expect(await boxes(), hash).toEqual(light);
+    expect((await page.screenshot()).equals(picture), hash).toBe(false);
+  }
+  expect(problems).toEqual([]);
+});
+
 it("has no contrast below WCAG AA and no missing label, in the light and in the dark", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -288,14 +460,21 @@ it("has no contrast below WCAG AA and no missing label, in the light and in the 
       "#/runs",
       "#/run/1",
       "#/run/2",
+      "#/tasks/0",
+      "#/tasks/1",
       "#/episodes/0",
+      "#/episode/1/1?overlay=advantage",
       "#/episode/1/1?tokens=0",
       "#/episode/1/1?http=0",
       "#/group/0/1",
       "#/diff/0/1?with=2",
     ]) {
       await open(hash, "main h1");
-      await page.waitForLoadState("networkidle").catch(() => undefined);
+      await settle();
+      await page.evaluate(
+        "for (const one of document.querySelectorAll('main details')) one.open = true",
+      );
+      await settle();
       await page.evaluate(axeSource);
       const found = (await page.evaluate(
         "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html).join(' ')}`))",

@@ -1,63 +1,11 @@
-/** Runs against one of them: curves of a metric, differences with intervals, and the tasks that changed. */
+/** Runs against one of them: differences with intervals, and the tasks that changed. */
 import { useState } from "preact/hooks";
-import type { Difference, MetricTable, RunEntry, RunsCompared } from "../api.ts";
-import { Chart } from "./chart.tsx";
+import type { Difference, RunEntry, RunsCompared } from "../api.ts";
 import { diffLink } from "./diff-page.tsx";
 import { counted, reward, shortNumber, signed, whole } from "./format.ts";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
 import { TableHead } from "./table-head.tsx";
-
-/** Hooks need a fixed number of calls: at most these curves are drawn. */
-const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
-
-function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
-  return places.map((i) => {
-    const run = runs[i];
-    const { value } = useRead<MetricTable>(
-      run === undefined ? null : `/api/runs/${run.key}/metrics`,
-      run?.steps ?? 0,
-    );
-    return value;
-  });
-}
-
-export function Curves({ runs }: { runs: readonly RunEntry[] }) {
-  const [metric, setMetric] = useState("reward/mean");
-  const tables = useMetrics(runs);
-  const names = [
-    ...new Set(tables.flatMap((table) => Object.keys(table?.series ?? {}))),
-  ].toSorted();
-  const steps = [...new Set(tables.flatMap((table) => table?.steps ?? []))].toSorted(
-    (a, b) => a - b,
-  );
-  const lines = runs.slice(0, tables.length).flatMap(({ name }, i) => {
-    const table = tables[i];
-    if (table === null || table === undefined) return [];
-    const at = new Map(table.steps.map((step, place) => [step, place]));
-    return [
-      { name, values: steps.map((step) => table.series[metric]?.[at.get(step) ?? -1] ?? null) },
-    ];
-  });
-  if (names.length === 0) return null;
-  return (
-    <section aria-label="Curves">
-      <h2>Curves</h2>
-      <label>
-        Metric{" "}
-        <select value={metric} onChange={(event) => setMetric(event.currentTarget.value)}>
-          {names.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Chart title={metric} steps={steps} lines={lines} height={260} />
-      {runs.length > tables.length && <p class="dim">The first {tables.length} runs are shown.</p>}
-    </section>
-  );
-}
 
 const colors = { better: "good", worse: "bad" } as const;
 
@@ -177,22 +125,24 @@ export function Differences({ runs }: { runs: readonly RunEntry[] }) {
   const others = runs.filter(({ key }) => key !== base?.key);
   if (base === undefined || others.length === 0) return null;
   return (
-    <section aria-label="Differences">
-      <h2>Differences</h2>
-      <label>
-        Against{" "}
-        <select
-          value={String(base.key)}
-          onChange={(event) => setBase(Number(event.currentTarget.value))}
-        >
-          {runs.map(({ key, name }) => (
-            <option key={key} value={String(key)}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <p class="dim">
+    <section aria-label="Differences" class="panel">
+      <header>
+        <h2>Is the difference real?</h2>
+        <label class="row small">
+          Against
+          <select
+            value={String(base.key)}
+            onChange={(event) => setBase(Number(event.currentTarget.value))}
+          >
+            {runs.map(({ key, name }) => (
+              <option key={key} value={String(key)}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </header>
+      <p class="dim small">
         On tasks that both have: evaluations or last validations where both runs have some, else the
         newest training steps. Intervals are those of agent-trainer compare: 95 %, of a paired
         sign-flip test over tasks. The difference in reward decides.

@@ -1,0 +1,145 @@
+/** The same metric of several runs in one chart; of those that differ in their seed alone, the mean and the range. */
+import { useState } from "preact/hooks";
+import type { MetricTable, RunEntry, RunsApart } from "../api.ts";
+import { bandOf, type Values } from "../curves.ts";
+import { Chart } from "./chart.tsx";
+import type { ChartLine, ChartProps } from "./plot.ts";
+import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
+import { useRead } from "./read.ts";
+import { remembered } from "./remember.ts";
+
+/** Hooks need a fixed number of calls: at most these curves are shown. */
+const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+export const maxCurves: number = places.length;
+
+export const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
+
+function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
+  return places.map((i) => {
+    const run = runs[i];
+    const { value } = useRead<MetricTable>(
+      run === undefined ? null : `/api/runs/${run.key}/metrics`,
+      run?.steps ?? 0,
+    );
+    return value;
+  });
+}
+
+interface Curve {
+  readonly run: RunEntry;
+  readonly values: Values;
+}
+
+/** Whether some of the runs differ in their seed alone. */
+export function haveSeeds(runs: readonly RunEntry[], apart: RunsApart | null): boolean {
+  const groups = runs.map(({ key }) => apart?.groups[key] ?? key);
+  return new Set(groups).size < groups.length;
+}
+
+/** Color of a run's curve, from 1; 0 where it is not overlaid. Runs that are joined to a band share that of the first. */
+export function colorOf(
+  run: RunEntry,
+  runs: readonly RunEntry[],
+  joined: RunsApart | null,
+): number {
+  if (!runs.includes(run)) return 0;
+  const groupOf = ({ key }: RunEntry): number => joined?.groups[key] ?? key;
+  return 1 + runs.findIndex((one) => groupOf(one) === groupOf(run));
+}
+
+type Lines = Required<Pick<ChartProps, "lines" | "bands">>;
+
+/** A line for each color, with a band where several runs have it. */
+function linesOf(
+  curves: readonly Curve[],
+  runs: readonly RunEntry[],
+  joined: RunsApart | null,
+): Lines {
+  const lines: ChartLine[] = [];
+  const bands: Lines["bands"][number][] = [];
+  for (const place of places) {
+    const members = curves.filter(({ run }) => colorOf(run, runs, joined) === place + 1);
+    const [first] = members;
+    if (first === undefined) continue;
+    const { mean, low, high } = bandOf(members.map(({ values }) => values));
+    if (members.length > 1) bands.push({ low, high, line: lines.length });
+    const name = shownName(first.run);
+    lines.push({
+      name: members.length > 1 ? `${name} and ${members.length - 1} more of other seeds` : name,
+      values: mean,
+      token: `--line${place + 1}`,
+    });
+  }
+  return { lines, bands };
+}
+
+interface CurvesProps {
+  /** Those that are overlaid, at most eight. */
+  readonly runs: readonly RunEntry[];
+  readonly all: number;
+  /** Null where curves of other seeds are not joined. */
+  readonly joined: RunsApart | null;
+  /** Null where there is nothing to join. */
+  readonly onJoin: ((isJoined: boolean) => void) | null;
+  readonly controls: ChartControls;
+}
+
+export function Curves({ runs, all, joined, onJoin, controls }: CurvesProps) {
+  const [metric, setMetric] = useState("reward/mean");
+  const tables = useMetrics(runs);
+  const names = [
+    ...new Set(tables.flatMap((table) => Object.keys(table?.series ?? {}))),
+  ].toSorted();
+  const steps = [...new Set(tables.flatMap((table) => table?.steps ?? []))].toSorted(
+    (a, b) => a - b,
+  );
+  const curves = runs.flatMap((run, i): Curve[] => {
+    const table = tables[i];
+    if (table === null || table === undefined) return [];
+    const at = new Map(table.steps.map((step, place) => [step, place]));
+    const values = steps.map((step) => table.series[metric]?.[at.get(step) ?? -1] ?? null);
+    return [{ run, values }];
+  });
+  if (names.length === 0) return null;
+  return (
+    <section aria-label="Curves" class="panel">
+      <header>
+        <h2>Overlay</h2>
+        <label class="row small">
+          Metric
+          <select value={metric} onChange={(event) => setMetric(event.currentTarget.value)}>
+            {names.map((name) => (
+              <option key={name} value={name} selected={name === metric}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {onJoin !== null && (
+          <label class="row small">
+            <input
+              type="checkbox"
+              checked={joined !== null}
+              onChange={(event) => onJoin(event.currentTarget.checked)}
+            />
+            mean and range over seeds
+          </label>
+        )}
+        <ChartSettingsBar {...controls} />
+      </header>
+      <Chart
+        title={metric}
+        steps={steps}
+        {...linesOf(curves, runs, joined)}
+        height={240}
+        isLog={controls.isLog}
+        smoothing={controls.smoothing}
+      />
+      {all > runs.length && (
+        <p class="dim small">
+          {runs.length} of {all} runs are overlaid: <kbd>x</kbd> adds and removes the selected one.
+        </p>
+      )}
+    </section>
+  );
+}

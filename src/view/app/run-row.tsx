@@ -1,0 +1,147 @@
+/** A run in the list of runs. */
+import { useState } from "preact/hooks";
+import type { RunEntry, RunsApart } from "../api.ts";
+import { clipText } from "../episode/visible-text.ts";
+import { dateText, reward, whole } from "./format.ts";
+import { linkTo } from "./route.ts";
+import { Progress, StatusPill } from "./run-head.tsx";
+import { useRunName } from "./run-name.tsx";
+import { SelectableRow } from "./selection.tsx";
+
+/** Characters of the reason in the list; the page of the run has all of it. */
+const maxReason = 200;
+/** Of one option's value. */
+const maxValue = 40;
+const maxOptions = 6;
+
+function progress({ index }: RunEntry): string {
+  if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
+  return ` (index ${Math.floor((100 * index.bytesRead) / index.bytesTotal)} %)`;
+}
+
+/** The first finding by name; the run's page has all of them. */
+function Findings({ run }: { run: RunEntry }) {
+  const [first, ...others] = run.findings;
+  if (first === undefined) return <></>;
+  return (
+    <a href={linkTo("run", run.key)}>
+      {first.severity}: {first.name}
+      {others.length === 0 ? "" : ` and ${others.length} more`}
+    </a>
+  );
+}
+
+/** The values of this run where the runs are not all the same. */
+function Apart({ apart, at }: { apart: RunsApart | null; at: number }) {
+  if (apart === null) return <></>;
+  const options = apart.options.filter(({ values }) => values[at] !== null);
+  return (
+    <span class="row">
+      {options.slice(0, maxOptions).map(({ key, values }) => (
+        <span key={key} class="chip" title={`${key} = ${values[at]}`}>
+          <span class="dim">{key.slice(key.lastIndexOf(".") + 1)}</span>{" "}
+          {clipText(values[at] ?? "", maxValue)}
+        </span>
+      ))}
+      {options.length > maxOptions && (
+        <span class="dim small">and {options.length - maxOptions} more</span>
+      )}
+    </span>
+  );
+}
+
+/** The name, which one can change. */
+function Name({ run }: { run: RunEntry }) {
+  const { name, onName } = useRunName(run);
+  const [isEditing, setEditing] = useState(false);
+  const end = (text: string): void => {
+    onName(text);
+    setEditing(false);
+  };
+  if (isEditing)
+    return (
+      <input
+        aria-label={`Name of ${run.name}`}
+        value={name}
+        ref={(element) => element?.focus()}
+        onBlur={(event) => end(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") end(event.currentTarget.value);
+          if (event.key === "Escape") setEditing(false);
+        }}
+      />
+    );
+  return (
+    <>
+      <a href={linkTo("run", run.key)} title={run.path}>
+        {name}
+      </a>
+      <button
+        type="button"
+        class="plain rename"
+        aria-label={`Rename ${run.name}`}
+        title="Give it another name, kept in this browser"
+        onClick={() => setEditing(true)}
+      />
+    </>
+  );
+}
+
+interface RowProps {
+  readonly run: RunEntry;
+  readonly isSelected: boolean;
+  readonly apart: RunsApart | null;
+  /** Of its curve; 0 for none. */
+  readonly color: number;
+  readonly onOverlay: () => void;
+}
+
+export function RunRow({ run, isSelected, apart, color, onOverlay }: RowProps) {
+  return (
+    <SelectableRow isSelected={isSelected}>
+      <td>
+        <button
+          type="button"
+          class="plain swatch-button"
+          aria-pressed={color > 0}
+          aria-label={`Overlay ${run.name}`}
+          title="Overlay its curve"
+          onClick={onOverlay}
+        >
+          <i class="swatch" data-line={color} />
+        </button>
+      </td>
+      <th scope="row">
+        <Name run={run} />
+      </th>
+      <td>
+        <StatusPill status={run.status} />
+        {run.reason !== null && run.status !== "stopped" && (
+          <div class="reason small">{clipText(run.reason, maxReason)}</div>
+        )}
+      </td>
+      <td class="nowrap">{run.updatedAt === null ? "–" : dateText(run.updatedAt)}</td>
+      <td>
+        <Progress run={run} />
+      </td>
+      <td class="nowrap">
+        {reward(run.firstReward)} → {reward(run.lastReward)}
+        {run.bestValidation !== null && (
+          <div class="dim small">
+            best {reward(run.bestValidation.value)} at {run.bestValidation.step}
+          </div>
+        )}
+      </td>
+      <td>
+        <Apart apart={apart} at={run.key} />
+      </td>
+      <td>
+        <Findings run={run} />
+      </td>
+      <td>
+        <a href={linkTo("episodes", run.key)}>{whole(run.index.episodes)}</a>
+        {progress(run)}
+      </td>
+    </SelectableRow>
+  );
+}
