@@ -37,11 +37,13 @@ export function defineCommand<Args extends unknown[], Flags extends typed.Option
   run,
 }: CommandDefinition<Args, Flags>): CliCommand {
   return (command, { io, words, onExit }) => {
+    flags(command as unknown as Bare);
     command
+      .optionsGroup("Options of every command:")
       .option("--json", "print one JSON object as the last line of stdout")
       .option("--quiet", "print only warnings during the run")
-      .option("--verbose", "print stack traces of errors");
-    flags(command as unknown as Bare);
+      .option("--verbose", "print stack traces of errors")
+      .helpOption("-h, --help", "display help for command");
     command.addHelpText("after", () =>
       typeof help === "string" ? help : help(io.stdout.columns, words),
     );

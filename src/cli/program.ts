@@ -33,7 +33,10 @@ async function addCommand(
   if (entry.isHidden === true && !isNamed) return;
   const command = parent
     .command(path.at(-1) ?? "", { hidden: entry.isHidden === true })
-    .description(entry.description);
+    .description(entry.description)
+    .showHelpAfterError(
+      `Run agent-trainer ${path.join(" ")} --help to list its arguments and options.`,
+    );
   if (entry.help !== undefined) command.addHelpText("after", entry.help);
   if (entry.load !== undefined && (isAll || isNamed)) {
     const loaded = await entry.load();

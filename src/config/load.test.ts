@@ -1,6 +1,6 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../core/errors.ts";
@@ -268,6 +268,10 @@ describe("errors", () => {
   it("refuse files that are no map", () => {
     expect(() => loadConfig({ file: yamlFile("- 1\n") })).toThrow("must hold a map of options");
     expect(() => loadConfig({ file: "/nowhere.yaml" })).toThrow("/nowhere.yaml cannot be read");
+    const file = yamlFile("model: { name: m }\n");
+    const near = join(dirname(file), `${basename(file, ".yaml")}s.yaml`);
+    const hint = expect.stringContaining(`Did you mean ${file}?`) as string;
+    expect(() => loadConfig({ file: near })).toThrow(expect.objectContaining({ hint }));
   });
 });
 

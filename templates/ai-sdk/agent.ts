@@ -2,13 +2,13 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { AgentConfig, Task } from "agent-trainer";
 import { type JSONSchema7, generateText, jsonSchema, stepCountIs, tool } from "ai";
-import { type Question, getPrice, multiply } from "./tools.ts";
+import { getPrice, multiply } from "./tools.ts";
 
 function schema<Input>(properties: Record<string, JSONSchema7>) {
   return jsonSchema<Input>({ type: "object", properties });
 }
 
-export async function agent(task: Task<Question>, config: AgentConfig): Promise<string> {
+export async function agent(task: Task, config: AgentConfig): Promise<string> {
   const { baseUrl, apiKey } = config;
   const provider = createOpenAICompatible({ name: "trainer", baseURL: baseUrl, apiKey });
   const { text } = await generateText({
@@ -18,7 +18,7 @@ export async function agent(task: Task<Question>, config: AgentConfig): Promise<
     tools: {
       get_price: tool({
         inputSchema: schema<{ item?: unknown }>({ item: { type: "string" } }),
-        execute: ({ item }) => getPrice(task.metadata, item),
+        execute: ({ item }) => getPrice(item),
       }),
       multiply: tool({
         inputSchema: schema<{ a?: unknown; b?: unknown }>({

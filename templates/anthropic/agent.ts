@@ -1,7 +1,7 @@
 /** A shop assistant with Anthropic's SDK. Only `baseURL` and `apiKey` are special. */
 import Anthropic from "@anthropic-ai/sdk";
 import type { AgentConfig, Task } from "agent-trainer";
-import { type Question, getPrice, multiply } from "./tools.ts";
+import { getPrice, multiply } from "./tools.ts";
 
 const tools: Anthropic.Tool[] = [
   tool("get_price", { item: { type: "string" } }),
@@ -12,7 +12,7 @@ function tool(name: string, properties: object): Anthropic.Tool {
   return { name, input_schema: { type: "object", properties } };
 }
 
-export async function agent(task: Task<Question>, config: AgentConfig): Promise<string> {
+export async function agent(task: Task, config: AgentConfig): Promise<string> {
   const client = new Anthropic({
     // This SDK adds /v1 itself.
     baseURL: config.baseUrl.replace(/\/v1$/, ""),
@@ -43,14 +43,14 @@ export async function agent(task: Task<Question>, config: AgentConfig): Promise<
       content: calls.map(({ id, name, input }) => ({
         type: "tool_result" as const,
         tool_use_id: id,
-        content: runTool(name, input as Record<string, unknown>, task.metadata),
+        content: runTool(name, input as Record<string, unknown>),
       })),
     });
   }
   return "";
 }
 
-function runTool(name: string, input: Record<string, unknown>, question: Question): string {
+function runTool(name: string, input: Record<string, unknown>): string {
   if (name === "multiply") return multiply(input["a"], input["b"]);
-  return getPrice(question, input["item"]);
+  return getPrice(input["item"]);
 }

@@ -1,8 +1,7 @@
 /** The reward: true is 1, false is 0. */
 import type { Episode, Task } from "agent-trainer";
-import type { Question } from "./tools.ts";
 
 /** Correct if what the agent returned is the price, and nothing else. */
-export function evaluator(task: Task<Question>, episode: Episode): boolean {
-  return String(episode.output).trim() === String(task.metadata.answer);
+export function evaluator(task: Task, episode: Episode): boolean {
+  return String(episode.output).trim() === String(task.metadata["answer"]);
 }

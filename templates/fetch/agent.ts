@@ -1,6 +1,6 @@
 /** A shop assistant without any SDK: Chat Completions with `fetch`. */
 import type { AgentConfig, Task } from "agent-trainer";
-import { type Question, getPrice, multiply } from "./tools.ts";
+import { getPrice, multiply } from "./tools.ts";
 
 interface Message {
   role: string;
@@ -18,7 +18,7 @@ function tool(name: string, properties: object): object {
   return { type: "function", function: { name, parameters: { type: "object", properties } } };
 }
 
-export async function agent(task: Task<Question>, config: AgentConfig): Promise<string> {
+export async function agent(task: Task, config: AgentConfig): Promise<string> {
   const messages: Message[] = [
     { role: "system", content: "You are a shop assistant." },
     { role: "user", content: task.instruction },
@@ -28,7 +28,7 @@ export async function agent(task: Task<Question>, config: AgentConfig): Promise<
     messages.push(message);
     if (!message.tool_calls?.length) return message.content ?? "";
     for (const call of message.tool_calls) {
-      const content = runTool(call.function.name, call.function.arguments, task.metadata);
+      const content = runTool(call.function.name, call.function.arguments);
       messages.push({ role: "tool", tool_call_id: call.id, content });
     }
   }
@@ -47,11 +47,11 @@ async function complete(messages: Message[], config: AgentConfig): Promise<Messa
   return choices[0].message;
 }
 
-function runTool(name: string, text: string, question: Question): string {
+function runTool(name: string, text: string): string {
   try {
     const input = JSON.parse(text) as Record<string, unknown>;
     if (name === "multiply") return multiply(input["a"], input["b"]);
-    return getPrice(question, input["item"]);
+    return getPrice(input["item"]);
   } catch {
     return "error: arguments are not JSON";
   }

@@ -10,14 +10,14 @@ import {
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { ChatOpenAI } from "@langchain/openai";
 import type { AgentConfig, Task } from "agent-trainer";
-import { type Question, getPrice, multiply } from "./tools.ts";
+import { getPrice, multiply } from "./tools.ts";
 
 /** What the schemas below describe; the model may send anything. */
 type Input = Record<string, unknown>;
 
-export async function agent(task: Task<Question>, config: AgentConfig): Promise<string> {
+export async function agent(task: Task, config: AgentConfig): Promise<string> {
   const tools = [
-    tool((input) => getPrice(task.metadata, (input as Input)["item"]), {
+    tool((input) => getPrice((input as Input)["item"]), {
       name: "get_price",
       schema: { type: "object", properties: { item: { type: "string" } } },
     }),

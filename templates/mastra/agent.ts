@@ -3,9 +3,9 @@ import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import type { AgentConfig, Task } from "agent-trainer";
 import { z } from "zod";
-import { type Question, getPrice, multiply } from "./tools.ts";
+import { getPrice, multiply } from "./tools.ts";
 
-export async function agent(task: Task<Question>, config: AgentConfig): Promise<string> {
+export async function agent(task: Task, config: AgentConfig): Promise<string> {
   const assistant = new Agent({
     id: "shop-assistant",
     name: "Shop assistant",
@@ -17,7 +17,7 @@ export async function agent(task: Task<Question>, config: AgentConfig): Promise<
         id: "get_price",
         description: "",
         inputSchema: z.object({ item: z.string() }),
-        execute: async ({ item }) => getPrice(task.metadata, item),
+        execute: async ({ item }) => getPrice(item),
       }),
       multiply: createTool({
         id: "multiply",

@@ -9,7 +9,7 @@ import {
   tool,
 } from "@openai/agents";
 import type { AgentConfig, Task } from "agent-trainer";
-import { type Question, getPrice, multiply } from "./tools.ts";
+import { getPrice, multiply } from "./tools.ts";
 
 // Traces would be sent to api.openai.com.
 setTracingDisabled(true);
@@ -17,7 +17,7 @@ setTracingDisabled(true);
 /** What the schemas below describe; the model may send anything. */
 type Input = Record<string, unknown>;
 
-export async function agent(task: Task<Question>, config: AgentConfig): Promise<string> {
+export async function agent(task: Task, config: AgentConfig): Promise<string> {
   const assistant = new Agent({
     name: "Shop assistant",
     instructions: "You are a shop assistant.",
@@ -28,7 +28,7 @@ export async function agent(task: Task<Question>, config: AgentConfig): Promise<
         description: "",
         strict: false,
         parameters: parameters({ item: { type: "string" } }),
-        execute: (input) => getPrice(task.metadata, (input as Input)["item"]),
+        execute: (input) => getPrice((input as Input)["item"]),
       }),
       tool({
         name: "multiply",

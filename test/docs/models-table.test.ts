@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { knownModels, measured, stepText } from "../../src/launch/init/known-models.ts";
 import { readPage, root } from "./pages.ts";
 
 const saved = (file: string, metric: string): number => {
@@ -10,9 +11,6 @@ const saved = (file: string, metric: string): number => {
   return results.find((one) => one.metric === metric)!.ours;
 };
 const step = "16 prompts of 64 tokens x 8 rollouts of 64";
-const minutes = 60 / saved("grpo-step.json", `${step}: a step`);
-const timeText = (all: number): string =>
-  all < 1 ? `${Math.round(60 * all)} s` : `${all.toFixed(1)} min`;
 const rows = readPage("docs/models.md")
   .split("## What can be named")[0]!
   .split("\n")
@@ -28,18 +26,22 @@ it("has what was measured", () => {
   );
   const update = saved("engine-train.json", "shop-tiny, all weights, a demo step: peak memory");
   expect(tiny![4]).toBe(`${(update / 1024).toFixed(1)} GiB in an update`);
-  expect(small![3]).toBe(timeText(minutes));
+  expect(small![3]).toBe(stepText(3600 / saved("grpo-step.json", `${step}: a step`)));
   expect(small![4]).toBe(
     `${(saved("grpo-step.json", `${step}: peak memory`) / 1024).toFixed(1)} GiB`,
   );
 });
 
-it("has what was computed by its formula, and says so", () => {
-  const computed = rows.slice(2);
-  expect(computed.length).toBeGreaterThan(3);
-  for (const [, name, billions, time, memory, how] of computed) {
-    expect(how, name).toBe("computed");
-    expect(time, name).toBe(timeText((minutes * Number(billions)) / 0.135));
-    expect(memory, name).toBe(`${((4e9 * Number(billions)) / 2 ** 30 + 1.5).toFixed(1)} GiB`);
+it("has the models and the numbers that init proposes, and says which were computed", () => {
+  const real = rows.slice(1);
+  expect(real).toHaveLength(knownModels.length);
+  for (const [i, model] of knownModels.entries()) {
+    const [, name, billions, time, memory, how] = real[i]!;
+    expect(name).toBe(`\`${model.name}\``);
+    expect(Number(billions), name).toBe(model.parameters);
+    expect(time, name).toBe(stepText(model.stepSeconds));
+    expect(memory, name).toBe(`${model.memoryGib.toFixed(1)} GiB`);
+    if (!model.isMeasured) expect(how, name).toBe("computed");
   }
+  expect(measured.file).toBe("benchmarks/results/grpo-step.json");
 });

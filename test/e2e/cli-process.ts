@@ -18,16 +18,22 @@ export interface Finished {
 
 export interface RunOptions {
   readonly cwd: string;
+  /** Its standard input. @default nothing */
+  readonly input?: string;
   /** Looks at what has been printed and may end the process. */
   readonly onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
-export function cli(args: readonly string[], { cwd, onOutput }: RunOptions): Promise<Finished> {
+export function cli(
+  args: readonly string[],
+  { cwd, input, onOutput }: RunOptions,
+): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...args], {
       cwd,
       env: { ...process.env, NO_COLOR: "1" },
     });
+    if (input !== undefined) child.stdin.end(input);
     let stdout = "";
     let stderr = "";
     const look = (text: string): void => onOutput?.(text, (signal) => child.kill(signal));

@@ -247,7 +247,11 @@ describe("refusals", () => {
       response.writeHead(429, { "retry-after": "0" }).end();
       return true;
     };
-    expect(existsSync((await pull()).path)).toBe(true);
+    const said: string[] = [];
+    expect(existsSync((await pull({ onRetry: (message) => said.push(message) })).path)).toBe(true);
+    // Each is announced, so that a user does not wait without knowing for what.
+    expect(said).toHaveLength(2);
+    expect(said[0]).toMatch(/allows no more requests for now\. Trying again in 0 s\.$/u);
   });
 
   it("name a revision that does not exist", async () => {

@@ -72,7 +72,9 @@ function refuseMissingRun(name: string, path: string): void {
     message: `There is no run or model "${name}": ${path} does not exist.`,
     hint:
       nearest === undefined
-        ? "Name the folder of a run; agent-trainer runs list shows those of a folder."
+        ? runs.length > 0
+          ? "Name the folder of a run; agent-trainer runs list shows those of a folder."
+          : `There is no run in ${folder} yet: agent-trainer train CONFIG.yaml makes one, or sft, and trainer.experiment_name names it.`
         : `Did you mean ${join(dirname(name), nearest)}? agent-trainer runs list shows all.`,
     fields: { name, path },
   });

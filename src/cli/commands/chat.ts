@@ -1,14 +1,19 @@
-/** `agent-trainer chat`: talks to a model. */
+/** `agent-trainer chat`: talks to a model, or to an agent on it, also next to what it was before. */
+import { ConfigError } from "../../core/errors.ts";
+import { missingPackage } from "../../launch/missing-package.ts";
+import { talk } from "../chat/talk.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { numberBetween, wholeNumber } from "../terminal/flag-values.ts";
-import { talk } from "../terminal/talk.ts";
 
 const help = `
 In the chat: /reset forgets the conversation, /exit or Ctrl-D ends it, Ctrl-C stops a response.
+With --agent, every line is a new task for the agent, with its system prompt and its tools.
 
 Examples:
   $ agent-trainer chat runs/shop
   $ agent-trainer chat runs/shop/best --temperature 0 --system "Answer in one word."
+  $ agent-trainer chat runs/shop --agent shop.yaml --before
+  $ agent-trainer chat runs/shop --before runs/shop/checkpoints/000010
   $ agent-trainer chat http://localhost:8000/v1
   $ printf 'Hello\\nAnd again\\n' | agent-trainer chat builtin:shop-tiny --json
 `;
@@ -17,16 +22,40 @@ export const command: CliCommand = defineCommand({
   flags: (chat) =>
     chat
       .argument(
-        "<model>",
+        "[model]",
         "run, checkpoint (RUN/best), model, or URL of an OpenAI-compatible endpoint",
+      )
+      .option("--agent <config>", "YAML file whose agent answers, as in eval")
+      .option(
+        "--before [model]",
+        "show what this model answers, too (default: the one that the run started from)",
       )
       .option("--system <text>", "system message at the start of the conversation")
       .option(
         "--temperature <t>",
-        "sampling temperature, 0 to 10 (default: 1)",
+        "sampling temperature, 0 to 10 (default: 1, or that of the agent's file)",
         numberBetween(0, 10),
       )
       .option("--max-tokens <n>", "maximum tokens of a response", wholeNumber(1)),
   help,
-  run: ([model], flags, io) => talk(model, flags, io),
+  run([model], { json, quiet, ...flags }, io) {
+    if (model === undefined) {
+      throw new ConfigError({
+        message: "chat needs to know which model to talk to.",
+        hint: "Name it first: agent-trainer chat runs/NAME. agent-trainer runs list shows the runs of a folder.",
+      });
+    }
+    return talk(
+      async (signal) => {
+        try {
+          const { openSpeakers } = await import("../chat/open-speakers.ts");
+          return await openSpeakers({ ...flags, model, quiet }, io, signal);
+        } catch (error) {
+          throw missingPackage(error) ?? error;
+        }
+      },
+      { json, quiet },
+      io,
+    );
+  },
 });

@@ -52,6 +52,14 @@ it("ends with 2 for an unknown framework, with the nearest name", async () => {
   expect(err).toContain("Frameworks: openai, ai-sdk");
 });
 
+it("names models where --model has no name, and there is no terminal to ask on", async () => {
+  const folder = empty();
+  const { code, out, err } = await run(folder, "--model");
+  expect([code, out, readdirSync(folder)]).toEqual([2, "", []]);
+  expect(err).toContain("there is no terminal to ask for it");
+  expect(err).toContain("--model HuggingFaceTB/SmolLM2-135M-Instruct");
+});
+
 it("has examples in --help", async () => {
   const { code, out } = await run("--help");
   expect(code).toBe(0);

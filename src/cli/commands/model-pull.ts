@@ -34,6 +34,7 @@ export const command: CliCommand = defineCommand({
         signal: interrupt.signal,
         onProgress: ({ file, doneBytes, totalBytes }) =>
           progress.report(file, doneBytes, totalBytes),
+        onRetry: (message) => progress.warn(message),
       });
       progress.clear();
       if (!quiet)

@@ -26,7 +26,8 @@ export async function withModel(
   const options: OpenModelOptions = {
     signal: interrupt.signal,
     onProgress: ({ file, doneBytes, totalBytes }) => progress.report(file, doneBytes, totalBytes),
-    onWarning: (text) => io.stderr.write(`warning: ${text}\n`),
+    onRetry: (message) => progress.warn(message),
+    onWarning: (message) => progress.warn(message),
     ...defined({ base }),
   };
   try {

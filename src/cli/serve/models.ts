@@ -6,6 +6,7 @@ import type { ModelServerOptions, ServedModelSpec } from "../../launch/serve/ser
 import { missingPackage } from "../../launch/missing-package.ts";
 import { defined } from "../../util/defined.ts";
 import { redact } from "../../util/redact.ts";
+import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
@@ -50,7 +51,9 @@ export async function serveModels(
     signal: interrupt.signal,
     onSwap: ({ model, step, checkpoint }) =>
       note(`${model} is now that of step ${step} (${checkpoint}).`),
-    onWarning: (message) => void io.stderr.write(`warning: ${redact(message)}\n`),
+    onPull: createPullProgress(io.stderr),
+    onWarning: (message) =>
+      void io.stderr.write(`${colors.yellow("warning:")} ${redact(message)}\n`),
     onError: (error) =>
       void io.stderr.write(redact(formatError(error, colors, flags.verbose === true))),
   });

@@ -25,6 +25,8 @@ it("writes a line per tenth where lines cannot be rewritten", () => {
   progress.clear();
   const lines = text().trimEnd().split("\n");
   expect(lines.length).toBe(11);
+  // 20 bytes every 60 ms.
+  expect(lines[5]).toBe("50 % of 1.00 kB  a.bin  333 B/s  2s left");
   expect(lines.at(-1)).toBe("100 % of 1.00 kB  a.bin");
 });
 

@@ -1,10 +1,13 @@
 /** Shows the progress of a download or export: a line rewritten in place, or one line per 10 %. */
 import type { PullProgress } from "../../backends/local/index.ts";
 import { createLiveLine } from "./live-line.ts";
-import { safeText, type TextStream } from "./terminal.ts";
+import { duration } from "./progress.ts";
+import { colorsFor, safeText, type TextStream } from "./terminal.ts";
 
 export interface ByteProgress {
   report(what: string, done: number, total: number): void;
+  /** Writes a warning above the live line. */
+  warn(message: string): void;
   /** Clears the live line. */
   clear(): void;
 }
@@ -37,19 +40,44 @@ export function createByteProgress(options: ByteProgressOptions): ByteProgress {
   const live = createLiveLine(options);
   let redrawnAt = -Infinity;
   let tenth = -1;
+  /** When the first bytes were reported, and how many were there before. */
+  let first: { readonly at: number; readonly bytes: number } | null = null;
+
+  /** How fast it goes, and how long it will take; nothing before that is known. */
+  function speed(done: number, total: number, at: number): string[] {
+    first ??= { at, bytes: done };
+    const seconds = (at - first.at) / 1000;
+    const bytes = done - first.bytes;
+    if (seconds <= 0 || bytes <= 0 || done >= total) return [];
+    const perSecond = bytes / seconds;
+    return [
+      `${formatBytes(Math.round(perSecond))}/s`,
+      `${duration((total - done) / perSecond)} left`,
+    ];
+  }
+
   return {
     report(what, done, total) {
       if (isQuiet || total <= 0) return;
       const share = done / total;
-      const parts = [`${Math.floor(share * 100)} % of ${formatBytes(total)}`, safeText(what)];
+      const at = now();
+      const parts = [
+        `${Math.floor(share * 100)} % of ${formatBytes(total)}`,
+        safeText(what),
+        ...speed(done, total, at),
+      ];
       if (!live.isLive) {
         if (Math.floor(share * 10) <= tenth) return;
         tenth = Math.floor(share * 10);
         stream.write(`${parts.join("  ")}\n`);
-      } else if (now() - redrawnAt >= redrawMs) {
-        redrawnAt = now();
+      } else if (at - redrawnAt >= redrawMs) {
+        redrawnAt = at;
         live.show(parts);
       }
+    },
+    warn(message) {
+      live.clear();
+      stream.write(`${colorsFor(stream, options.env).yellow("warning:")} ${safeText(message)}\n`);
     },
     clear: () => live.clear(),
   };

@@ -58,6 +58,11 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
           );
           if (event.estimate !== undefined) print(colors.dim(event.estimate));
           return;
+        case "step-start":
+          // The first one takes a while, and nothing was measured yet.
+          if (event.step === first + 1)
+            live.show([bar(first / total, 10), `step ${event.step}/${total}`]);
+          return;
         case "step-end":
           step(event.step, event.metrics);
           return;

@@ -17,6 +17,12 @@ it("leaves out whole parts where they do not fit, and never the first", () => {
   expect(shown(parts, 5)).toBe("step 3/9");
 });
 
+it("keeps the time left, the last part, however long the others are", () => {
+  const parts = ["step 3/9", "fail 2", "spent 9 tokens", "1h 20m left"];
+  expect(shown(parts, 36)).toBe("step 3/9  fail 2  1h 20m left");
+  expect(shown(parts, 24)).toBe("step 3/9  1h 20m left");
+});
+
 it("shows nothing when quiet, or where lines cannot be rewritten", () => {
   expect(shown(["a"], 80, true)).toBe("");
   let text = "";

@@ -15,12 +15,16 @@ export interface LiveLineOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** What fits, since a line that wraps cannot be rewritten: whole parts, the longest ones left out first. */
+/**
+ * What fits, since a line that wraps cannot be rewritten: whole parts, the longest ones left out first. The
+ * last one, which is the time left where that is known, stays longest after the first.
+ */
 function fitted(parts: readonly string[], columns: number): string {
   const text = parts.join("  ");
   if (text.length < columns || parts.length <= 1) return text;
-  const longest = parts.slice(1).toSorted((a, b) => b.length - a.length)[0];
-  const at = parts.lastIndexOf(longest ?? "");
+  const inner = parts.length > 2 ? parts.slice(1, -1) : parts.slice(1);
+  const longest = Math.max(...inner.map(({ length }) => length));
+  const at = 1 + inner.findIndex(({ length }) => length === longest);
   return fitted(parts.toSpliced(at, 1), columns);
 }
 

@@ -68,6 +68,33 @@ describe("createProgress", () => {
     expect(text).toContain("      1/2     0.500      25 %    0.1234       100      2.0s\n");
     expect(text.endsWith("\n")).toBe(true);
   });
+  it("shows a validation as it goes, with the time left once its length is known", () => {
+    let text = "";
+    let time = 0;
+    const progress = createProgress({
+      stream: { isTTY: true, columns: 80, write: (part: string) => (text += part) },
+      isQuiet: false,
+      now: () => time,
+      env: {},
+    });
+    const seen = (): string | undefined => text.match(/validating [^\r\n]*/gu)?.at(-1);
+    const end = { ...(events[2] as TrainerEvent), isValidation: true } as TrainerEvent;
+    const ended = { type: "validation-end", metrics: {}, episodes: [], step: 0, time: 0 } as const;
+    progress.onEvent(events[0]!);
+    for (let i = 0; i < 4; i++) progress.onEvent(end);
+    expect(seen()).toBe("validating 4 done  reward 1.000");
+    progress.onEvent(ended);
+    progress.onEvent(end);
+    time = 5000;
+    progress.onEvent({ ...end, reward: 0 } as TrainerEvent);
+    expect(seen()).toBe("validating 2/4  reward 0.500  5s left");
+  });
+  it("says that it updates once the rollouts of a step have ended", () => {
+    const ends = Array.from({ length: 2 }, () => events[2]!);
+    const text = shown({ isTTY: true, columns: 80 }, false, [events[0]!, events[1]!, ...ends]);
+    expect(text).toContain("rollouts 2/2  updating");
+    expect(text.match(/updating/gu)).toHaveLength(1);
+  });
   it("counts rollouts that are ready before a step, adds those that it needs more, and no later ones", () => {
     let text = "";
     const progress = createProgress({

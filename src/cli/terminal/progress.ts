@@ -6,9 +6,10 @@ import { formatFinding } from "../report/health-report.ts";
 import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { formatUsd } from "../../runs/spending.ts";
-import { shortReason } from "../../trainer/update/learning.ts";
+import { shortReason } from "../../core/skip-reason.ts";
 import { createLiveLine } from "./live-line.ts";
 import { type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { wrapText } from "./wrap-text.ts";
 
 export interface Progress {
   onEvent(event: TrainerEvent): void;
@@ -89,6 +90,8 @@ export function createProgress(options: ProgressOptions): Progress {
   let lastReward: number | undefined;
   let lastSpeed: number | undefined;
   let rollouts = { done: 0, of: 0 };
+  /** `of` is known from the second validation on: each has as many. */
+  let validation = { done: 0, of: 0, rewards: 0, startedAt: startedAt };
 
   function print(text: string): void {
     live.clear();
@@ -104,9 +107,23 @@ export function createProgress(options: ProgressOptions): Progress {
       bar(share, (stream.columns ?? 80) < 100 ? 10 : 20),
       // Any further rollouts belong to later steps.
       `rollouts ${Math.min(rollouts.done, rollouts.of)}/${rollouts.of}`,
+      ...(rollouts.of > 0 && rollouts.done >= rollouts.of ? ["updating"] : []),
       ...(lastReward === undefined ? [] : [`reward ${lastReward.toFixed(3)}`]),
       ...(lastSpeed === undefined ? [] : [`${lastSpeed.toFixed(0)} tok/s`]),
       ...(left === undefined ? [] : [`${duration(left)} left`]),
+    ]);
+  }
+
+  function showValidation(reward: number | null): void {
+    if (validation.done === 0) validation.startedAt = now();
+    validation.done++;
+    validation.rewards += reward ?? 0;
+    const { done, of, rewards } = validation;
+    const seconds = (now() - validation.startedAt) / 1000;
+    live.show([
+      `validating ${done}${of > 0 ? `/${of}` : " done"}`,
+      `reward ${(rewards / done).toFixed(3)}`,
+      ...(of > done && seconds > 0 ? [`${duration((seconds / done) * (of - done))} left`] : []),
     ]);
   }
 
@@ -124,7 +141,7 @@ export function createProgress(options: ProgressOptions): Progress {
     }
     if (!hasHeader) print(colors.dim(row(columns)));
     hasHeader = true;
-    print([row(cells), ...notes].join("  "));
+    print(wrapText([row(cells), ...notes].join("  "), stream.columns, 4));
   }
 
   return {
@@ -154,7 +171,10 @@ export function createProgress(options: ProgressOptions): Progress {
           showStep(event.step);
           return;
         case "rollout-end":
-          if (event.isValidation) return;
+          if (event.isValidation) {
+            showValidation(event.reward);
+            return;
+          }
           rollouts.done++;
           showStep(event.step);
           return;
@@ -162,6 +182,7 @@ export function createProgress(options: ProgressOptions): Progress {
           onStepEnd(event.step, event.metrics);
           return;
         case "validation-end":
+          validation = { done: 0, of: validation.done, rewards: 0, startedAt: now() };
           if (isQuiet) return;
           print(
             colors.cyan(

@@ -8,10 +8,11 @@
  * at the start means the folder of the first file. The choice of a group is replaced by `group=name` among
  * overrides. What else Hydra has, no file of rLLM or verl uses, and it is refused.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { checkFileSync } from "../../util/files/regular-file.ts";
+import { nearestName } from "../../util/nearest-name.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { checkTree } from "../load/check-tree.ts";
 import { setAt } from "../tree.ts";
@@ -43,6 +44,20 @@ interface RawFile {
 /** Far more than any configuration has; a larger file is something else. */
 const maxBytes = 4 * 2 ** 20;
 
+/** What to type in place of a path that has no file. */
+function otherFiles(file: string): string {
+  const folder = dirname(resolve(file));
+  const names = existsSync(folder)
+    ? readdirSync(folder).filter((name) => /\.ya?ml$/u.test(name))
+    : [];
+  const nearest = nearestName(basename(file), names);
+  const path = "Check the path; it is relative to the current working directory.";
+  if (nearest !== undefined) return `Did you mean ${join(dirname(file), nearest)}? ${path}`;
+  return names.length > 0
+    ? `${path} There: ${names.slice(0, 10).join(", ")}.`
+    : `${path} A project with one: agent-trainer init FOLDER`;
+}
+
 function readYaml(file: string, from?: string): RawFile {
   let text: string;
   try {
@@ -52,10 +67,7 @@ function readYaml(file: string, from?: string): RawFile {
   } catch (error) {
     throw new ConfigError({
       message: `The configuration file ${file} cannot be read: ${(error as Error).message}.`,
-      hint:
-        from === undefined
-          ? "Check the path; it is relative to the current working directory."
-          : `It is named in the defaults of ${from}.`,
+      hint: from === undefined ? otherFiles(file) : `It is named in the defaults of ${from}.`,
       cause: error,
       fields: { file, from },
     });

@@ -21,6 +21,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "agent-trainer-init-"));
 });
 
+interface Scripts {
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
 const at = (name: string): string => join(folder, name);
 const allFiles = [
   ...[".gitignore", "README.md", "agent.ts", "evaluation.test.ts", "evaluator.ts"],
@@ -55,17 +59,72 @@ describe("initProject", () => {
     expect(next[0]).toBe(`cd '${relative(process.cwd(), path)}'`);
   });
 
-  it("writes the model that is named, with the learning rate of its own", () => {
-    const id = "HuggingFaceTB/SmolLM2-135M-Instruct";
-    expect(initProject({ folder, model: id }).model).toBe(id);
-    const { config } = loadConfig({ file: at("train.yaml") });
-    expect(config.model).toMatchObject({ name: id, loraRank: 32 });
-    expect(config.training.learningRate).toBe(3e-4);
-    const plain = mkdtempSync(join(tmpdir(), "agent-trainer-init-"));
-    expect(initProject({ folder: plain }).model).toBe("builtin:shop-tiny");
-    expect(readFileSync(join(plain, "train.yaml"), "utf8")).toBe(
+  it("writes the built-in model's files as they are", () => {
+    expect(initProject({ folder }).model).toBe("builtin:shop-tiny");
+    expect(readFileSync(at("train.yaml"), "utf8")).toBe(
       readFileSync(join(packageRoot, "templates/common/train.yaml"), "utf8"),
     );
+  });
+
+  it("writes demonstrations for a model that is named, and says which commands come next", () => {
+    const id = "HuggingFaceTB/SmolLM2-135M-Instruct";
+    const { model, files, next } = initProject({ folder, model: id });
+    expect(model).toBe(id);
+    expect(files.map(({ path }) => path).toSorted()).toEqual(
+      [...allFiles, "sft.yaml", "demonstrations.jsonl"].toSorted(),
+    );
+    for (const file of ["train.yaml", "sft.yaml"]) {
+      const { config } = loadConfig({ file: at(file) });
+      expect(config.model).toMatchObject({ name: id, loraRank: 16 });
+    }
+    expect(loadConfig({ file: at("train.yaml") }).config.training.learningRate).toBe(3e-4);
+    expect(next.slice(1)).toEqual([
+      "npm install",
+      `npx agent-trainer model pull ${id}`,
+      "npm run sft",
+      "npm run train",
+      "npm test",
+      `npx agent-trainer chat runs/rl --agent train.yaml --before ${id}`,
+    ]);
+    const { scripts } = JSON.parse(readFileSync(at("package.json"), "utf8")) as Scripts;
+    expect(scripts["train"]).toBe("agent-trainer train train.yaml model.name=runs/sft");
+    expect(readFileSync(at("README.md"), "utf8")).toContain("npm run sft");
+  });
+
+  it("has prices for every task and demonstration, and right answers", async () => {
+    initProject({ folder, model: "a/b" });
+    const { getPrice, multiply } = (await import(at("tools.ts"))) as Record<
+      string,
+      (...args: unknown[]) => string
+    >;
+    interface Row {
+      readonly instruction: string;
+      readonly answer: number;
+      readonly messages: readonly { readonly content: string }[];
+    }
+    const read = (file: string): Row[] =>
+      readFileSync(at(file), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Row);
+    const asked = (question: string): readonly [string, string] => {
+      const [, count = "", item = ""] = /^How much do (\d+) (\w+)s cost\?$/u.exec(question) ?? [];
+      return [item, multiply!(count, getPrice!(item))];
+    };
+    const rows = ["train.jsonl", "val.jsonl"].flatMap(read);
+    const seen = rows.map(({ instruction, answer }) => {
+      const [item, right] = asked(instruction);
+      expect(right, instruction).toBe(String(answer));
+      return item;
+    });
+    const shown = read("demonstrations.jsonl").map(({ messages }) => {
+      const [item, right] = asked(messages[1]!.content);
+      expect(messages.at(-1)!.content).toBe(right);
+      return item;
+    });
+    // Each task is about something else, and none is demonstrated.
+    expect(new Set([...seen, ...shown]).size).toBe(rows.length + shown.length);
+    expect([rows.length, shown.length]).toEqual([32, 8]);
   });
 
   it("names a folder as the project sees it, whatever is in its name", () => {

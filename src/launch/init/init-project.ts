@@ -3,9 +3,10 @@ import { mkdirSync, statSync, writeFileSync, lstatSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
+import { kindOfModelName } from "../../backends/local/model-name.ts";
 import { type FrameworkName, frameworks, nodeNote, requireFramework } from "./frameworks.ts";
 import { type Manifest, readManifest } from "./own-package.ts";
-import { modelInProject, templateModel } from "./project-model.ts";
+import { modelInProject, needsDemonstrations, templateModel } from "./project-model.ts";
 import { type Packages, packagesOf, projectFiles } from "./project-files.ts";
 
 /** Options of {@link initProject}. */
@@ -78,7 +79,12 @@ export function initProject(options: InitOptions = {}): InitResult {
     model,
     files,
     notes: note === null ? [] : [note],
-    next: [...changeFolder(folder), ...(kept === null ? freshSteps : stepsWith(kept, packages))],
+    next: [
+      ...changeFolder(folder),
+      ...(kept === null ? ["npm install"] : installsFor(kept, packages)),
+      ...(model === options.model && kindOfModelName(model) === "hub" ? [pull(model)] : []),
+      ...trainingSteps(model, kept !== null),
+    ],
   };
 }
 
@@ -118,7 +124,20 @@ function create(file: string, text: string): boolean {
   }
 }
 
-const freshSteps = ["npm install", "npm run train", "npm test"];
+const pull = (model: string): string => `npx agent-trainer model pull ${shellQuote(model)}`;
+
+/** @param isPlain without the scripts of a package.json, which is another's */
+function trainingSteps(model: string, isPlain: boolean): readonly string[] {
+  const train = "npx agent-trainer train train.yaml";
+  const test = isPlain ? "npx vitest run" : "npm test";
+  if (!needsDemonstrations(model)) return [isPlain ? train : "npm run train", test];
+  return [
+    isPlain ? "npx agent-trainer sft sft.yaml" : "npm run sft",
+    isPlain ? `${train} model.name=runs/sft` : "npm run train",
+    test,
+    `npx agent-trainer chat runs/rl --agent train.yaml --before ${shellQuote(model)}`,
+  ];
+}
 
 function changeFolder(folder: string): string[] {
   const path = relative(process.cwd(), folder);
@@ -126,7 +145,7 @@ function changeFolder(folder: string): string[] {
 }
 
 /** For a package.json that was there before: what it lacks. */
-function stepsWith(kept: Manifest, { dependencies, devDependencies }: Packages): string[] {
+function installsFor(kept: Manifest, { dependencies, devDependencies }: Packages): string[] {
   const has = { ...kept.dependencies, ...kept.devDependencies };
   const install = (command: string, packages: Readonly<Record<string, string>>): string[] => {
     const lacking = Object.entries(packages)
@@ -141,8 +160,6 @@ function stepsWith(kept: Manifest, { dependencies, devDependencies }: Packages):
   return [
     ...(kept.type === "module" ? [] : ["npm pkg set type=module"]),
     ...(installs.length === 0 ? ["npm install"] : installs),
-    "npx agent-trainer train train.yaml",
-    "npx vitest run",
   ];
 }
 

@@ -2,20 +2,21 @@
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { type Framework, type FrameworkName, frameworks } from "./frameworks.ts";
-import { templateModel, withModel } from "./project-model.ts";
+import { needsDemonstrations, templateModel, withModel } from "./project-model.ts";
 import { ownSpec, packageRoot, testedVersion } from "./own-package.ts";
 
 /** Names in the project of the templates that all frameworks share; npm would drop a `.gitignore`. */
 const shared = {
   "evaluator.ts": "evaluator.ts",
   "tools.ts": "tools.ts",
-  "train.jsonl": "train.jsonl",
-  "val.jsonl": "val.jsonl",
-  "train.yaml": "train.yaml",
   "evaluation.test.ts": "evaluation.test.ts",
   "tsconfig.json": "project-tsconfig.json",
   ".gitignore": "gitignore",
 } as const;
+
+/** What depends on the model: on one that speaks already, or on one that is shown first how to. */
+const builtinFiles = ["train.yaml", "train.jsonl", "val.jsonl"] as const;
+const realFiles = ["sft.yaml", "demonstrations.jsonl", ...builtinFiles] as const;
 
 const template = (...path: string[]): string =>
   readFileSync(join(packageRoot, "templates", ...path), "utf8");
@@ -51,33 +52,42 @@ function packageName(folder: string): string {
   return name === "" || name === "agent-trainer" ? "my-agent" : name;
 }
 
-function manifest(framework: Framework, folder: string): string {
+function manifest(framework: Framework, folder: string, model: string): string {
   const { minNode } = framework;
+  const train = "agent-trainer train train.yaml";
+  const scripts = needsDemonstrations(model)
+    ? { sft: "agent-trainer sft sft.yaml", train: `${train} model.name=runs/sft` }
+    : { train };
   const content = {
     name: packageName(folder),
     version: "0.0.0",
     private: true,
     type: "module",
-    scripts: { train: "agent-trainer train train.yaml", test: "vitest run" },
+    scripts: { ...scripts, test: "vitest run" },
     ...packagesOf(framework, folder),
     engines: { node: `>=${minNode ?? "20.19"}` },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
+const builtinSteps = "npm run train   # less than a minute on a CPU; the run is written to runs/";
+
+const realSteps = (model: string): string =>
+  `npm run sft     # ${model} learns from demonstrations.jsonl how the tools are called; runs/sft
+npm run train   # reinforcement learning from there; runs/rl`;
+
 function readme({ title, minNode }: Framework, folder: string, model: string): string {
-  const time = model === templateModel ? "less than a minute on a CPU" : `trains ${model}`;
   return `# ${packageName(folder)}
 
 A shop assistant with ${title}, trained by reinforcement learning with agent-trainer.${minNode === undefined ? "" : ` It needs Node ${minNode} or later.`}
 
 \`\`\`sh
 npm install     # once
-npm run train   # ${time}; the run is written to runs/
+${needsDemonstrations(model) ? realSteps(model) : builtinSteps}
 npm test        # evaluates the trained model on val.jsonl
 \`\`\`
 
-Change \`agent.ts\` (the agent), \`tools.ts\` (its tools), \`evaluator.ts\` (the reward) and the tasks in \`train.jsonl\` and \`val.jsonl\`. Options are in \`train.yaml\`; \`npx agent-trainer train --help\` lists all.
+Change \`agent.ts\` (the agent), \`tools.ts\` (its tools), \`evaluator.ts\` (the reward) and the tasks in \`train.jsonl\` and \`val.jsonl\`. Options are in \`train.yaml\`; \`npx agent-trainer train --help\` lists those that matter first.
 `;
 }
 
@@ -88,11 +98,14 @@ export function projectFiles(
   model: string = templateModel,
 ): ReadonlyMap<string, string> {
   const framework = frameworks[name];
+  const own = needsDemonstrations(model)
+    ? realFiles.map((file) => [file, withModel(template("real-model", file), model)] as const)
+    : builtinFiles.map((file) => [file, template("common", file)] as const);
   return new Map([
     ["agent.ts", template(name, "agent.ts")],
     ...Object.entries(shared).map(([to, from]) => [to, template("common", from)] as const),
-    ["train.yaml", withModel(template("common", "train.yaml"), model)],
-    ["package.json", manifest(framework, folder)],
+    ...own,
+    ["package.json", manifest(framework, folder, model)],
     ["README.md", readme(framework, folder, model)],
   ]);
 }

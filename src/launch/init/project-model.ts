@@ -1,8 +1,8 @@
-/** The model of a new project, as its configuration names it. */
+/** The model of a new project, as its configuration names it, and what it is written with. */
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { kindOfModelName } from "../../backends/local/model-name.ts";
+import { isBuiltinName, kindOfModelName } from "../../backends/local/model-name.ts";
 
-/** What the templates are written for. */
+/** What the templates in `common/` are written for. */
 export const templateModel = "builtin:shop-tiny";
 
 /** A path is relative to the project, where commands are run. @throws ModelError for a name that is none. */
@@ -12,15 +12,9 @@ export function modelInProject(name: string, folder: string): string {
   return /^\.{1,2}(?:\/|$)/u.test(path) ? path : `./${path}`;
 }
 
-/** The template's configuration with another model, whose learning rate is its own default. */
-export function withModel(yaml: string, model: string): string {
-  if (model === templateModel) return yaml;
-  const lines = yaml.split("\n").filter((line) => !line.startsWith("training:"));
-  return lines
-    .map((line) =>
-      line.startsWith("model:")
-        ? `model: { name: ${JSON.stringify(model)} } # a folder, a run, a .gguf file, or OWNER/NAME on a hub`
-        : line,
-    )
-    .join("\n");
-}
+/** The built-in model speaks the shop's language from the start; any other begins with demonstrations. */
+export const needsDemonstrations = (model: string): boolean => !isBuiltinName(model);
+
+/** A configuration of `templates/real-model/`, which leaves the model's name open. */
+export const withModel = (yaml: string, model: string): string =>
+  yaml.replace('"MODEL"', () => JSON.stringify(model));

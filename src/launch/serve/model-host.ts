@@ -76,6 +76,7 @@ export class ModelHost implements AsyncDisposable {
       threads,
       precision,
       signal = new AbortController().signal,
+      onPull,
       onWarning,
       onError,
     } = options;
@@ -88,7 +89,7 @@ export class ModelHost implements AsyncDisposable {
       located,
       { ...resolved, config },
       {
-        ...(onWarning === undefined ? {} : { onWarning }),
+        ...defined({ onPull, onWarning }),
         ...(isFollowable(given) ? { relocate: () => locateModel(given) } : {}),
       },
       signal,

@@ -1,4 +1,5 @@
 /** Options of a model server, with defaults and bounds. */
+import type { PullProgress } from "../../backends/local/index.ts";
 import type { PrecisionOption } from "../../core/precision.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { ModelEndpoint } from "../evaluate/evaluation-options.ts";
@@ -36,6 +37,8 @@ export interface ModelServerOptions {
   readonly signal?: AbortSignal;
   /** Called when another checkpoint is served. */
   readonly onSwap?: (swap: ModelSwap) => void;
+  /** Called with the progress of downloading a model from a hub. */
+  readonly onPull?: (progress: PullProgress) => void;
   /** Called with warnings, as sentences. */
   readonly onWarning?: (message: string) => void;
   /** Called with failures that clients only see as a 5xx. */

@@ -12,6 +12,8 @@ export interface HubConnection extends HubSettings {
   readonly retryMs: number;
   /** Tries in a row that may bring nothing. */
   readonly maxTries: number;
+  /** Called before another try, with what failed and when it is tried again, as a sentence. */
+  readonly onRetry?: (message: string) => void;
 }
 
 export const defaultConnection = { silenceMs: 30_000, retryMs: 1000, maxTries: 5 } as const;
@@ -70,7 +72,7 @@ export function unreachable(hub: HubConnection, url: string, cause: unknown): Pa
     new HubError({
       reason: "unreachable",
       message: `${url} cannot be fetched: ${why}.`,
-      hint: `Check the connection to ${hub.endpoint}. Partial files resume where they ended. With HF_HUB_OFFLINE=1 only the cache is used.`,
+      hint: `Check the connection to ${hub.endpoint}, or set HF_ENDPOINT to a mirror. Partial files resume where they ended. With HF_HUB_OFFLINE=1 only the cache is used; a model may also be a folder or a .gguf file.`,
       cause,
       fields: { url },
     }),
@@ -154,7 +156,10 @@ export function withRetries<T>(
     if (!(error instanceof PassingFailure)) return null;
     failures += 1;
     if (failures >= hub.maxTries) throw error.error;
-    return error.afterMs ?? backOffMs(failures, { firstMs: hub.retryMs, maxMs: maxPauseMs });
+    const afterMs =
+      error.afterMs ?? backOffMs(failures, { firstMs: hub.retryMs, maxMs: maxPauseMs });
+    hub.onRetry?.(`${error.message} Trying again in ${Math.ceil(afterMs / 1000)} s.`);
+    return afterMs;
   };
   return retry(() => attempt(() => (failures = 0)), { waitMs, signal });
 }

@@ -1,5 +1,6 @@
 /** Brings a model from a hub into the cache: the files that the engine reads, and no others. */
 import { join } from "node:path";
+import { defined } from "../../util/defined.ts";
 import { findCached, HubCache } from "./hub-cache.ts";
 import { HubError } from "./hub-error.ts";
 import { defaultConnection, type HubConnection } from "./hub-request.ts";
@@ -16,6 +17,8 @@ export interface PullOptions {
   readonly parts?: "model" | "tokenizer";
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PullProgress) => void;
+  /** Called before a failed request is tried again, with a sentence. */
+  readonly onRetry?: (message: string) => void;
 }
 
 export interface PulledModel {
@@ -33,7 +36,12 @@ const weights = /^model(?:-\d{5}-of-\d{5})?\.safetensors$|^model\.safetensors\.i
 /** @throws HubError */
 export async function pullModel(id: ModelId, options: PullOptions = {}): Promise<PulledModel> {
   const settings = options.settings ?? readHubSettings();
-  const hub: HubConnection = { ...defaultConnection, ...options.connection, ...settings };
+  const hub: HubConnection = {
+    ...defaultConnection,
+    ...options.connection,
+    ...settings,
+    ...defined({ onRetry: options.onRetry }),
+  };
   const signal = options.signal ?? new AbortController().signal;
   const cache = new HubCache(hub.cacheFolder, id.repository);
   if (hub.offline) {

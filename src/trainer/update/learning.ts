@@ -5,6 +5,7 @@
 import { lossNames } from "../../core/loss/loss.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { isFailed, isOverflowed } from "../../core/outcome.ts";
+import { skipPrefix, type SkipReason, skipReason } from "../../core/skip-reason.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
@@ -12,8 +13,8 @@ import { unusedMetrics } from "./unused.ts";
 
 type Metrics = Readonly<NamedMetrics>;
 
-/** Why a step changed no weights, with a remedy. */
-const reasons = {
+/** With a remedy. */
+const reasons: Readonly<Record<SkipReason, string>> = {
   no_tasks:
     "rejection sampling dropped every task, because the rewards within each were equal or too few of its rollouts were scored",
   failed: "every rollout failed; see the errors under episodes/ in the run folder",
@@ -27,19 +28,6 @@ const reasons = {
   equal_rewards:
     "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
   not_finite: "the update was skipped, because a loss or gradient was not finite",
-} as const;
-export type SkipReason = keyof typeof reasons;
-
-const prefix = "train/skip_reason/" as const;
-const short: Readonly<Record<SkipReason, string>> = {
-  no_tasks: "no task left",
-  failed: "all failed",
-  prompt_too_long: "prompts too long",
-  nothing_captured: "nothing captured",
-  no_reward: "no rewards",
-  excluded: "all excluded",
-  equal_rewards: "rewards equal",
-  not_finite: "not finite",
 };
 
 export interface StepFacts {
@@ -96,21 +84,9 @@ export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<s
   const isZero = reason === null && hasZeroAdvantages(config, facts.rows);
   return {
     ...unusedMetrics(episodesOf(facts.rollouts), facts.rows),
-    ...(reason === null ? {} : { [`${prefix}${reason}`]: 1 }),
+    ...(reason === null ? {} : { [`${skipPrefix}${reason}`]: 1 }),
     ...(isZero ? { "train/zero_advantages": 1 } : {}),
   };
-}
-
-function skipReason(metrics: Metrics): SkipReason | null {
-  const key = Object.keys(metrics).find((name) => name.startsWith(prefix));
-  return key === undefined ? null : (key.slice(prefix.length) as SkipReason);
-}
-
-/** A short note for the line of a step: why it taught nothing, or nothing by rewards; null where it did. */
-export function shortReason(metrics: Metrics): string | null {
-  const reason = skipReason(metrics);
-  if (reason !== null) return short[reason] ?? reason;
-  return metrics["train/zero_advantages"] === 1 ? "advantages all 0" : null;
 }
 
 /** What the steps of a run taught. */

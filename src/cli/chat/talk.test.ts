@@ -2,9 +2,12 @@
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { createUpstream } from "../../testing/index.ts";
-import { type ChatOptions, talk } from "./talk.ts";
+import { openSpeakers, type SpeakerOptions } from "./open-speakers.ts";
+import { talk, type TalkOptions } from "./talk.ts";
 
-async function chat(input: string, flags: ChatOptions = {}, fault?: "down") {
+type Flags = Omit<SpeakerOptions, "model"> & TalkOptions;
+
+async function chat(input: string, flags: Flags = {}, fault?: "down") {
   await using upstream = await createUpstream({
     kind: "openai",
     script: ({ text }) => `heard ${text.length > 0 ? "you" : "nothing"}`,
@@ -15,7 +18,12 @@ async function chat(input: string, flags: ChatOptions = {}, fault?: "down") {
     stdout: { write: (text: string) => (out += text) },
     stderr: { write: (text: string) => (err += text) },
   };
-  const code = await talk(upstream.url, flags, io, Readable.from([input]));
+  const code = await talk(
+    (signal) => openSpeakers({ ...flags, model: upstream.url }, io, signal),
+    flags,
+    io,
+    Readable.from([input]),
+  );
   return { code, out, err, calls: upstream.calls };
 }
 const contents = (call: { readonly body: object }): string[] =>
