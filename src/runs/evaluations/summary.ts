@@ -1,11 +1,7 @@
 /** The summary of an evaluation: means as a validation computes them, with confidence intervals. Pure. */
 import { isFailed } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import {
-  passAtK,
-  validationMetrics,
-  validationReward,
-} from "../validation-metrics.ts";
+import { passAtK, validationMetrics, validationReward } from "../validation-metrics.ts";
 import { groupBy } from "../../util/group-by.ts";
 import { confidenceInterval, type TaskTotal } from "./bootstrap.ts";
 import { episodeOf, type EvaluationItem } from "./evaluation-item.ts";

@@ -62,7 +62,5 @@ export function mostlyAbove(
   share: number,
 ): readonly Point[] {
   const bad = points.filter(({ value }) => value > limit);
-  return bad.length >= Math.max(minSteps, share * Math.min(points.length, windowSteps))
-    ? bad
-    : [];
+  return bad.length >= Math.max(minSteps, share * Math.min(points.length, windowSteps)) ? bad : [];
 }

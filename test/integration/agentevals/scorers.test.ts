@@ -76,7 +76,7 @@ it("Mastra: scorers of text, of tool calls, and one's own", async () => {
   const task = taskOf({ answer: "Sunny." }, "What is the weather in Rome?");
   const episode = episodeOf("Sunny.", [callStep("Rome")]);
   const scoreOf = async (scorer: MastraScorer): Promise<number> =>
-    Number((await fromMastra(scorer)(task, episode)).reward);
+    (await fromMastra(scorer)(task, episode)).reward;
   const called = prebuilt["createToolCallAccuracyScorerCode"]!;
   expect(await scoreOf(called({ expectedTool: "get_weather" }))).toBe(1);
   expect(await scoreOf(called({ expectedTool: "send_mail" }))).toBe(0);
