@@ -40,10 +40,7 @@ export interface BridgeProcess extends AsyncDisposable {
 }
 
 const keptLines = 40;
-/**
- * Beyond the grace of a running operation, to end the cluster: Ray takes up to 20 s on a busy machine, and ends its
- * driver in the middle of it when a signal ends one of its parts.
- */
+/** Beyond the grace of a running operation, to end the cluster: Ray takes up to 20 s of it on a busy machine. */
 const endMs = 60_000;
 
 export const newToken = (): string => randomBytes(24).toString("base64url");
