@@ -32,7 +32,7 @@ export async function linkNamed(modules: string, names: readonly string[]): Prom
 }
 
 /** `detached` makes a process group, so that the end of `npx` is the end of what it started. */
-export const startCommand = (command: string, cwd: string): ChildProcess =>
+const startCommand = (command: string, cwd: string): ChildProcess =>
   spawn("sh", ["-ec", command], {
     cwd,
     detached: true,
@@ -77,7 +77,7 @@ export async function startServer(
 }
 
 /** Numbers differ between machines, and a duration may have minutes; the words are the same. */
-export const shapeOf = (line: string): string =>
+const shapeOf = (line: string): string =>
   line
     .replace(/\/\S*\/runs/u, "runs")
     .replace(/ {2}unused \d+/u, "")

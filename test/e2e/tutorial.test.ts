@@ -1,19 +1,16 @@
 /** Follows docs/tutorial.md: writes its files and runs its commands, in order, in an empty folder. */
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, afterAll, expect, it } from "vitest";
-import { codeBlocks, readPage, type CodeBlock } from "../docs/pages.ts";
+import { codeBlocks, readPage } from "../docs/pages.ts";
+import { isShell, nameOf, notPrinted, startServer } from "../follow-page.ts";
 import { freePort } from "../free-port.ts";
 import { pageProject, type PageProject } from "./page-project.ts";
 
 const blocks = codeBlocks(readPage("docs/tutorial.md"));
-const isShell = ({ info }: CodeBlock): boolean => info[0] === "sh";
-const nameOf = ({ info }: CodeBlock): string | undefined => info[1];
 
 let project: PageProject;
-let server: ChildProcess | undefined;
+let server: AsyncDisposable | undefined;
 /** Free on this machine; the page says 9090. */
 let port: number;
 /** What the commands of a block printed, by the name of the block. */
@@ -22,19 +19,6 @@ const printed = new Map<string, string>();
 /** What the page installs. */
 const install = (commands: string): Promise<void> =>
   project.install(commands.split(/\s+/u).filter((word) => !/^(?:npm|install|--.*|)$/u.test(word)));
-
-async function serve(command: string): Promise<void> {
-  server = project.start(command);
-  for (let attempt = 0; attempt < 600; attempt++) {
-    const isUp = await fetch(`http://127.0.0.1:${port}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isUp) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("The server did not start.");
-}
 
 const rewards = (text: string, line: RegExp): number[] =>
   [...text.matchAll(line)].map((match) => Number(match[1]));
@@ -48,17 +32,14 @@ beforeAll(async () => {
     const name = nameOf(block);
     const code = block.code.replaceAll("9090", String(port));
     if (isShell(block) && name === "install") await install(code);
-    else if (isShell(block) && name === "serve") await serve(code);
+    else if (isShell(block) && name === "serve")
+      server = await startServer(code, project.path, port);
     else if (isShell(block)) printed.set(name ?? `line ${block.line}`, await project.shell(code));
     else if (block.info[0] !== "text") await writeFile(join(project.path, name!), code);
   }
 }, 600_000);
 afterAll(async () => {
-  if (server?.pid !== undefined && server.exitCode === null) {
-    const ended = once(server, "close");
-    process.kill(-server.pid, "SIGINT");
-    await ended;
-  }
+  await server?.[Symbol.asyncDispose]();
   await project[Symbol.asyncDispose]();
 });
 
@@ -105,21 +86,6 @@ it("does the same from code", () => {
   expect(printed.get("code")).toContain("completed 2");
 });
 
-/** Numbers differ between machines, and a duration may have minutes; the words are the same. */
-const shape = (line: string): string =>
-  line
-    .replace(/\/\S*\/runs/u, "runs")
-    .replace(/ {2}unused \d+/u, "")
-    .replace(/ in (?:\d+m )?\d+s$/u, "")
-    .replaceAll(/-?\d[\d.]*/gu, "0");
-
 it.each(["train", "resume", "ask"])("shows what %s prints", (name) => {
-  const at = blocks.findIndex((block) => isShell(block) && nameOf(block) === name);
-  const shown = blocks.slice(at).find(({ info }) => info[0] === "text")!;
-  const lines = new Set(printed.get(name)!.split("\n").map(shape));
-  const missing = shown.code
-    .trim()
-    .split("\n")
-    .filter((line) => line !== "..." && !lines.has(shape(line)));
-  expect(missing).toEqual([]);
+  expect(notPrinted(blocks, name, printed.get(name)!)).toEqual([]);
 });
