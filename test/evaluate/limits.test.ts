@@ -1,10 +1,12 @@
 /** Budgets and trackers of an evaluation. */
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Tracker } from "../../src/core/tracker.ts";
 import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { createScriptedTarget, createUpstream } from "../../src/testing/index.ts";
+import { coinBackend } from "../trainer/coin-backend.ts";
 import { coinAgent, coinEvaluator, coinTasks, newFolder } from "../trainer/coin-run.ts";
 
 const coin = { agentFlow: coinAgent, evaluator: coinEvaluator, dataset: coinTasks } as const;
@@ -117,4 +119,20 @@ it("tells trackers of a failure, and says when there is no folder for them", asy
   expect(warnings).toEqual([
     "The evaluation has no folder, so it is not tracked by recorder. Pass folder, too.",
   ]);
+});
+
+it("counts hardware that is held for it by the hour", async () => {
+  // A hundredth of a second costs 10 dollars.
+  const backend = Object.assign(coinBackend(), { usdPerHour: 3_600_000 });
+  const { status } = await evaluate({
+    ...coin,
+    backend,
+    concurrency: 1,
+    agentFlow: async (task, config) => {
+      await setTimeout(20);
+      return await coinAgent(task, config);
+    },
+    config: budgetOf({ usd: 10, prices: { prompt: 0, sampled: 0 } }),
+  });
+  expect(status).toBe("out_of_budget");
 });

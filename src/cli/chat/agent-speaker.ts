@@ -29,7 +29,7 @@ export function episodeText(episode: Episode): string {
 export const agentSpeaker = (name: string, session: AgentSession): Speaker => ({
   name,
   async *respond(request, signal) {
-    yield episodeText(await session.ask(request, signal));
+    yield episodeText(await session.run(request, signal));
   },
   // Every line is a new task.
   reset: () => {},

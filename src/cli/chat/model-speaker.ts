@@ -60,17 +60,17 @@ export function modelSpeaker(
   return {
     name: name ?? model,
     async *respond(request, signal) {
-      const asked: Message[] = [...messages, { role: "user", content: request }];
+      const sent: Message[] = [...messages, { role: "user", content: request }];
       const body = JSON.stringify({
         model,
-        messages: asked,
+        messages: sent,
         stream: true,
         ...defined({ temperature, max_tokens: maxTokens }),
       });
       const url = "http://127.0.0.1/v1/chat/completions";
       let text = "";
       const keep = (): void => {
-        messages = [...asked, { role: "assistant", content: text }];
+        messages = [...sent, { role: "assistant", content: text }];
       };
       try {
         const response = await server.fetch(new Request(url, { method: "POST", body, signal }));

@@ -24,7 +24,7 @@ export interface AgentSessionOptions extends Pick<
 
 export interface AgentSession extends AsyncDisposable {
   /** The agent's episode on a task of which only the instruction is known; `task.metadata` is empty. */
-  ask(instruction: string, signal: AbortSignal): Promise<Episode>;
+  run(instruction: string, signal: AbortSignal): Promise<Episode>;
 }
 
 /** @throws ConfigError for an environment, whose tasks cannot be typed; what loading agent or model throws. */
@@ -55,10 +55,10 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     await started[Symbol.asyncDispose]();
     throw error;
   });
-  let asked = 0;
+  let tasks = 0;
   return {
-    async ask(instruction, own) {
-      const id = String((asked += 1));
+    async run(instruction, own) {
+      const id = String((tasks += 1));
       const task = { id, instruction, metadata: {} };
       const seed = deriveSeed(config.trainer.seed, "chat", id);
       const [episode] = await service.run([{ task, rolloutIndex: 0, episodeId: id, seed }], {

@@ -213,6 +213,7 @@ export async function evaluate<Row extends object = Task | TaskRow>(
   /** The attempts that are left, until a limit of the budget cuts them off. */
   const measure = async (own: AbortSignal): Promise<void> => {
     await using started = await startModel(located, resolved, given, own);
+    budget.paidByHour(started.usdPerHour);
     await using service = await createRolloutService({
       ...meteredService(started.target, budget),
       rollouts,

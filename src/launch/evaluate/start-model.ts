@@ -13,6 +13,8 @@ import { useKept } from "./open-checkpoint.ts";
 export interface StartedModel extends AsyncDisposable {
   readonly target: InferenceTarget;
   readonly weightVersion: number;
+  /** What its hardware costs while it is held. */
+  readonly usdPerHour: number;
   /** What is served; null for what is no checkpoint. */
   readonly checkpoint: Checkpoint | null;
   /** Serves another checkpoint of the same run; resolves with its version. Absent for what has none. */
@@ -36,7 +38,9 @@ async function startBackend(
     model: { ...modelSpecOf(model), isFrozen: located.kind !== "checkpoint" },
     signal,
   });
-  if (located.kind !== "checkpoint") return { target, weightVersion: 0, checkpoint: null };
+  const usdPerHour = backend.usdPerHour ?? 0;
+  if (located.kind !== "checkpoint")
+    return { target, weightVersion: 0, usdPerHour, checkpoint: null };
   const load = async ({ weights, state }: Checkpoint): Promise<number> => {
     const { weightVersion } = servedState(state);
     await backend.loadState(weights, weightVersion);
@@ -47,7 +51,7 @@ async function startBackend(
     return found?.kind === "checkpoint" ? found.checkpoint : null;
   };
   const { checkpoint, value } = await useKept(located.checkpoint, load, next);
-  return { target, weightVersion: value, checkpoint, load };
+  return { target, weightVersion: value, usdPerHour, checkpoint, load };
 }
 
 /** @throws whatever starting the backend throws; it is disposed of then. */
@@ -67,7 +71,11 @@ export async function startModel(
       });
     }
     const { target } = located;
-    return { target, weightVersion: 0, checkpoint: null, [Symbol.asyncDispose]: async () => {} };
+    const close = async (): Promise<void> => {};
+    return {
+      ...{ target, weightVersion: 0, usdPerHour: 0, checkpoint: null },
+      [Symbol.asyncDispose]: close,
+    };
   }
   const backend = isObject
     ? passed
