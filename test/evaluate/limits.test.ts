@@ -1,4 +1,4 @@
-/** Budgets and trackers of an evaluation. */
+/** Budgets, trackers and sources of an evaluation. */
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -135,4 +135,15 @@ it("counts hardware that is held for it by the hour", async () => {
     config: budgetOf({ usd: 10, prices: { prompt: 0, sampled: 0 } }),
   });
   expect(status).toBe("out_of_budget");
+});
+
+it("refuses the sources of a mixture, of which it would read none", async () => {
+  const sources = [{ name: "a", train: "a.jsonl" }];
+  const config = { model: { name: "scripted" }, dataset: { sources } };
+  const { dataset: _, ...withoutDataset } = coin;
+  const given = { ...withoutDataset, model: always(), config } as never;
+  await expect(evaluate(given)).rejects.toMatchObject({
+    message: "An evaluation has one dataset, and dataset.sources names 1.",
+    fields: { option: "dataset.sources" },
+  });
 });

@@ -45,7 +45,14 @@ async function tasksOf(
       fields: { option: "limit", value: limit },
     });
   }
-  const { val, valFraction } = config.dataset;
+  const { sources, val, valFraction } = config.dataset;
+  if (dataset === undefined && sources.length > 0) {
+    throw new ConfigError({
+      message: `An evaluation has one dataset, and dataset.sources names ${sources.length}.`,
+      hint: "Evaluate them one by one: pass --dataset FILE (in code: dataset).",
+      fields: { option: "dataset.sources" },
+    });
+  }
   const { valSplit } = config.environment;
   const inEnv = environment !== null && valSplit !== null;
   if (dataset === undefined && val === null && valFraction === 0 && !inEnv) {
