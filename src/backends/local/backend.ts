@@ -158,6 +158,11 @@ export class LocalBackend implements TrainingBackend {
     return this.#client.call("entropies", input, { moved: [input.rows.numbers] });
   }
 
+  async values(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
+    const input = await rowsInput(rows);
+    return this.#client.call("values", input, { moved: [input.rows.numbers] });
+  }
+
   publishWeights(): Promise<number> {
     return this.#client.call("publish", null);
   }
