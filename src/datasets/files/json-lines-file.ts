@@ -15,8 +15,12 @@ export interface Line {
 
 const newline = 0x0a;
 
-/** Lines without line endings and byte-order mark. @throws ConfigError if it is not a file, or a line exceeds the maximum string length. */
-export function* readLines(file: string): Generator<Line> {
+/**
+ * Lines without line endings and byte-order mark.
+ * @param isStrict whether a line that is not UTF-8 is refused. @default true
+ * @throws ConfigError if it is not a file, or a line exceeds the maximum string length.
+ */
+export function* readLines(file: string, isStrict = true): Generator<Line> {
   checkDataFile(file);
   const handle = openSync(file, "r");
   try {
@@ -24,7 +28,9 @@ export function* readLines(file: string): Generator<Line> {
     let pieces: Buffer[] = [];
     let length = 0;
     const take = (): Line => {
-      const text = decode(Buffer.concat(pieces), `${file}:${number}`).replace(/\r$/u, "");
+      const bytes = Buffer.concat(pieces);
+      const all = isStrict ? decode(bytes, `${file}:${number}`) : bytes.toString();
+      const text = all.replace(/\r$/u, "");
       [pieces, length] = [[], 0];
       return { text, number: number++ };
     };
