@@ -176,6 +176,13 @@ const serve: Commands = {
   },
 };
 
+const production: Commands = {
+  collect: {
+    description: "keep traces and feedback of agents in production, from programs or files",
+    load: () => import("./commands/collect.ts"),
+  },
+};
+
 const parts: Commands = {
   model: {
     description: "inspect, download, merge and export models",
@@ -258,6 +265,7 @@ export const commandTable: Readonly<Record<string, Commands>> = {
   "Evaluate:": evaluate,
   "Look at runs:": look,
   "Serve:": serve,
+  "From production:": production,
   "Models, data, environments:": parts,
   "Shell:": shell,
 };

@@ -11,6 +11,9 @@ export interface Line {
   readonly text: string;
   /** From 1. */
   readonly number: number;
+  /** Where it begins in the file, and how many bytes it has without its ending. */
+  readonly at: number;
+  readonly bytes: number;
 }
 
 const newline = 0x0a;
@@ -27,12 +30,14 @@ export function* readLines(file: string, isStrict = true): Generator<Line> {
     let number = 1;
     let pieces: Buffer[] = [];
     let length = 0;
+    let begin = 0;
     const take = (): Line => {
       const bytes = Buffer.concat(pieces);
-      const all = isStrict ? decode(bytes, `${file}:${number}`) : bytes.toString();
-      const text = all.replace(/\r$/u, "");
+      const text = decode(bytes, `${file}:${number}`, isStrict).replace(/\r$/u, "");
+      const at = begin;
+      begin += bytes.length + 1;
       [pieces, length] = [[], 0];
-      return { text, number: number++ };
+      return { text, number: number++, at, bytes: bytes.length };
     };
     for (;;) {
       const chunk = Buffer.allocUnsafe(chunkBytes);
@@ -56,9 +61,9 @@ export function* readLines(file: string, isStrict = true): Generator<Line> {
 }
 
 /** Without a byte-order mark. */
-function decode(bytes: Buffer, at: string): string {
+function decode(bytes: Buffer, at: string, isStrict: boolean): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: isStrict }).decode(bytes);
   } catch (cause) {
     throw new ConfigError({
       message: `${at} is not UTF-8 text.`,
