@@ -181,6 +181,10 @@ const production: Commands = {
     description: "keep traces and feedback of agents in production, from programs or files",
     load: () => import("./commands/collect.ts"),
   },
+  curate: {
+    description: "make of what was collected what sft, kto and dpo read, with a report",
+    load: () => import("./commands/curate.ts"),
+  },
 };
 
 const parts: Commands = {

@@ -4,6 +4,7 @@ import { createSqliteTraceStore } from "../../gateway/index.ts";
 import type { ImportFileOptions } from "../../production/import/import-file.ts";
 import { spanOfTrace } from "../../production/import/own-trace.ts";
 import { keepSpans } from "../../production/receiver/keep-otlp.ts";
+import { checkDataFile } from "../../datasets/files/json-lines-file.ts";
 import { readEpisodes } from "../../runs/evaluations/recorded-episodes.ts";
 
 export const ownFormats: readonly string[] = ["gateway", "run"];
@@ -16,6 +17,8 @@ async function* tracesOf(file: string, format: string): AsyncGenerator<readonly 
       yield trajectories.flatMap(({ steps }) => steps.map(({ trace }) => trace));
     return;
   }
+  // A store that is not there would be made.
+  checkDataFile(file);
   const store = createSqliteTraceStore(file);
   try {
     for (const { uid: sessionUid } of store.sessions()) {

@@ -11,6 +11,10 @@ export interface Line {
   readonly text: string;
   /** From 1. */
   readonly number: number;
+}
+
+/** A line of a file that can be read again from its place. */
+export interface PlacedLine extends Line {
   /** Where it begins in the file, and how many bytes it has without its ending. */
   readonly at: number;
   readonly bytes: number;
@@ -23,7 +27,7 @@ const newline = 0x0a;
  * @param isStrict whether a line that is not UTF-8 is refused. @default true
  * @throws ConfigError if it is not a file, or a line exceeds the maximum string length.
  */
-export function* readLines(file: string, isStrict = true): Generator<Line> {
+export function* readLines(file: string, isStrict = true): Generator<PlacedLine> {
   checkDataFile(file);
   const handle = openSync(file, "r");
   try {
@@ -31,7 +35,7 @@ export function* readLines(file: string, isStrict = true): Generator<Line> {
     let pieces: Buffer[] = [];
     let length = 0;
     let begin = 0;
-    const take = (): Line => {
+    const take = (): PlacedLine => {
       const bytes = Buffer.concat(pieces);
       const text = decode(bytes, `${file}:${number}`, isStrict).replace(/\r$/u, "");
       const at = begin;
