@@ -462,6 +462,14 @@ export interface Sections {
      * @default null
      */
     readonly usd?: number | null;
+    /**
+     * Maximum minutes on the clock, over all processes of the run that counted any, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a number above 0 and at most 5256000, or null.
+     * @default null
+     */
+    readonly minutes?: number | null;
     readonly prices?: {
       /**
        * Price of a million prompt tokens in US dollars; null is the built-in table's, where it

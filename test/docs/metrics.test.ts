@@ -100,7 +100,7 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
     }),
     set: { "algorithm.estimator": "gdpo" },
   },
-  "a budget": { set: { "budget.usd": 1, "budget.prices": prices } },
+  "a budget": { set: { "budget.usd": 1, "budget.minutes": 1e6, "budget.prices": prices } },
   "asynchronous training": {
     evaluator: halfRight,
     set: { "async_training.enable": true },
