@@ -2,7 +2,7 @@
  * Sampled tokens to the same validation score: tasks in uniform order, and by observed solve rates, on the mix of
  * `examples/curriculum/`. Five seeds each, by `sweep`; what it has measured already is not measured again.
  *
- *   npx tsx --conditions=agent-trainer-source scripts/curriculum.ts FOLDER [key=value ...]
+ *   npx tsx --conditions=agent-trainer-source scripts/curriculum.ts FOLDER OUT.json [key=value ...]
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -13,7 +13,7 @@ import { meanInterval } from "../src/runs/sweeps/mean-interval.ts";
 
 const target = 0.8;
 const seeds = 5;
-const [folder = "runs/curriculum", ...overrides] = process.argv.slice(2);
+const [folder = "runs/curriculum", out = "result.json", ...overrides] = process.argv.slice(2);
 const example = fileURLToPath(new URL("../examples/curriculum/", import.meta.url));
 const file = join(example, "curriculum.yaml");
 const arms = {
@@ -49,7 +49,7 @@ const tokens = Object.fromEntries(
     runs.map(({ path, seed, value }) => ({ seed, tokens: tokensToTarget(path), reward: value })),
   ]),
 );
-/** Uniform over the other, seed by seed: the geometric mean. A run that never gets there counts with all it sampled. */
+/** Uniform over the other, seed by seed: the geometric mean, over the seeds with which both get there. */
 function fewer(arm: string) {
   const logs = tokens["uniform"]!.flatMap(({ seed, tokens: before }) => {
     const after = tokens[arm]!.find((one) => one.seed === seed)?.tokens ?? null;
@@ -73,4 +73,4 @@ const report = {
   ),
 };
 console.log(JSON.stringify(report.fewer, null, 2));
-writeFileSync(join(example, "result.json"), `${JSON.stringify(report, null, 2)}\n`);
+writeFileSync(join(example, out), `${JSON.stringify(report, null, 2)}\n`);

@@ -9,32 +9,37 @@ export interface MixedTask extends ShopTask {
   kind: "easy" | "fair" | "impossible";
 }
 
-const fair = makeTasks("fair", 32);
+const learnable = makeTasks("fair", 32);
 
-/** The price is in the catalogue; the answer takes two tools. */
-const fairTasks = fair.map((task) => ({
-  ...task,
-  metadata: { ...task.metadata, kind: "fair" as const },
-}));
+/** The first ones: the price is in the catalogue, and the answer takes two tools. */
+const fair = (amount: number): Task<MixedTask>[] =>
+  learnable
+    .slice(0, amount)
+    .map((task) => ({ ...task, metadata: { ...task.metadata, kind: "fair" } }));
 
 /** Any reply will do. */
-const easyTasks = makeTasks("easy", 32, fair).map((task) => ({
-  ...task,
-  instruction: `Do you have ${task.metadata.item}s?`,
-  metadata: { ...task.metadata, kind: "easy" as const },
-}));
+const easy = (amount: number): Task<MixedTask>[] =>
+  makeTasks("easy", amount, learnable).map((task) => ({
+    ...task,
+    instruction: `Do you have ${task.metadata.item}s?`,
+    metadata: { ...task.metadata, kind: "easy" },
+  }));
 
 /** The shop does not have what is asked for, so its price cannot be looked up. */
-const impossibleTasks = makeTasks("impossible", 64, fair).map((task) => ({
-  ...task,
-  instruction: `How much do ${task.metadata.count} unicorns cost?`,
-  metadata: { ...task.metadata, kind: "impossible" as const },
-}));
+const impossible = (amount: number): Task<MixedTask>[] =>
+  makeTasks("impossible", amount, learnable).map((task) => ({
+    ...task,
+    instruction: `How much do ${task.metadata.count} unicorns cost?`,
+    metadata: { ...task.metadata, kind: "impossible" },
+  }));
 
-export const trainTasks: Task<MixedTask>[] = [...fairTasks, ...easyTasks, ...impossibleTasks];
+/** One of eight can be learned. */
+export const trainTasks: Task<MixedTask>[] = [...fair(16), ...easy(48), ...impossible(64)];
+/** One of four can be learned. */
+export const quarterTasks: Task<MixedTask>[] = [...fair(32), ...easy(32), ...impossible(64)];
 
 /** Those that can be learned, others than in training: scores of the other two kinds hardly change. */
-export const valTasks: Task<MixedTask>[] = makeTasks("val", 60, fair).map((task) => ({
+export const valTasks: Task<MixedTask>[] = makeTasks("val", 60, learnable).map((task) => ({
   ...task,
   metadata: { ...task.metadata, kind: "fair" },
 }));

@@ -115,7 +115,8 @@ describe("createAdaptivePlan", () => {
     const episode = { task, isCorrect: null, reward: 0.25, terminationReason: "done" };
     const plan = createAdaptivePlan(tasks, plain);
     plan.batch(1);
-    plan.adaptive.observe({ key: "", since: 0, episodes: Array(4).fill(episode) as never });
+    const episodes = [episode, episode, episode, episode] as never;
+    plan.adaptive.observe({ key: "", since: 0, episodes });
     expect(plan.adaptive.snapshot([]).evidence).toEqual([[0, 1, 3, 1]]);
     // Nothing was scored: nothing is known.
     const cut = { ...episode, reward: null, terminationReason: "aborted" };

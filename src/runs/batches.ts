@@ -7,7 +7,7 @@ import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import { createRandom, deriveSeed, shuffled } from "../util/random.ts";
 import type { TrainConfig } from "../config/train-config.ts";
-import type { AdaptiveBatches } from "./adaptive-plan.ts";
+import type { AdaptiveBatches } from "./adaptive-batches.ts";
 
 /** Where the next batch begins. */
 export interface DataCursor {

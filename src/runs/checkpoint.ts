@@ -12,7 +12,7 @@ import { CheckpointError } from "../core/errors.ts";
 import { fileError } from "../core/file-error.ts";
 import { writeFolderAtomic } from "../util/files/atomic-write.ts";
 import { rename } from "../util/files/rename.ts";
-import type { CurriculumState } from "./adaptive-plan.ts";
+import type { CurriculumState } from "./adaptive-batches.ts";
 import type { Usage } from "./spending.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";

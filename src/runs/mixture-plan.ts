@@ -8,11 +8,8 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import { MixedTasks } from "../datasets/tasks/mixed-tasks.ts";
 import { createRandom, deriveSeed, shuffled } from "../util/random.ts";
-import {
-  type AdaptivePlanOptions,
-  createAdaptivePlan,
-  type CurriculumState,
-} from "./adaptive-plan.ts";
+import type { CurriculumState } from "./adaptive-batches.ts";
+import { type AdaptivePlanOptions, createAdaptivePlan } from "./adaptive-plan.ts";
 import { type BatchPlan, createBatchPlan } from "./batches.ts";
 import type { TaskOrder } from "./checkpoint.ts";
 import { plannedOrders } from "./task-orders.ts";

@@ -50,7 +50,7 @@ const validationsOf = (folder: string) =>
     .filter(({ phase }) => phase === "validation")
     .map(withoutClock)
     // A resume serves its weights as another version.
-    .map(({ "val/episode/weight_version": _, ...line }) => line) as Record<string, number>[];
+    .map((line) => ({ ...line, "val/episode/weight_version": 0 })) as Record<string, number>[];
 
 it("measures rewards next to the loss, of the weights of the step", async () => {
   const result = await run({}, { val: rows.slice(0, 2) });

@@ -135,7 +135,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const unlock = lockRun(folder);
   const before = found ?? { minutes: 0, failed: {} };
   const stored = redactOptions(configTree(base));
-  let failed: Failed = options.retryFailed === true ? {} : before.failed;
+  const failed: Record<string, string> = options.retryFailed === true ? {} : { ...before.failed };
   const start = performance.now();
   const minutes = (): number => before.minutes + (performance.now() - start) / 60_000;
   const left = (): number => (limit === null ? Infinity : limit - minutes());
@@ -161,7 +161,7 @@ export async function sweep(options: SweepOptions): Promise<SweepResult> {
         });
       } catch (error) {
         const message = redact(error instanceof Error ? error.message : String(error));
-        if (!signal.aborted) failed = { ...failed, [name]: message };
+        if (!signal.aborted) failed[name] = message;
       }
       keep();
     }

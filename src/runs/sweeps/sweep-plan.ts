@@ -103,7 +103,9 @@ function partOf(key: string, value: unknown, keys: readonly string[]): string {
   const last = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
   const short = keys.filter((one) => last(one) === last(key)).length > 1 ? key : last(key);
   const full = `${short}=${typeof value === "string" ? value : JSON.stringify(value)}`;
-  const safe = full.replaceAll(unsafe, "-").slice(0, 40);
+  // `{"type":"ppo","eps_clip":0.1}` is `ppo-eps_clip-0.1`.
+  const plain = full.replaceAll(/["{}[\]]/gu, "").replace("=type:", "=");
+  const safe = plain.replaceAll(unsafe, "-").slice(0, 40);
   if (safe === full) return safe;
   // Values that look the same in a name have different folders.
   return `${safe}-${createHash("sha256").update(full).digest("hex").slice(0, 6)}`;
