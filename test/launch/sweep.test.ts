@@ -1,12 +1,13 @@
 /** Sweeps of runs of the coin policy: their runs, how they resume, what fails, and what they report. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import type { TrainConfig } from "../../src/config/train-config.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
 import { sweep } from "../../src/launch/sweep/sweep.ts";
 import type { SweepOptions, SweepRunOptions } from "../../src/launch/sweep/sweep-options.ts";
+import { viewableIn } from "../../src/view/server/viewed-run.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import {
   coinAgent,
@@ -62,6 +63,8 @@ it("makes ordinary runs: the same, digit by digit, as each alone", async () => {
     expect(metricsOf(path)).toEqual(metricsOf(alone.runDir));
     expect(value).toBe(alone.validation!["val/reward/mean"]);
   }
+  // The viewer shows them on the page of the folder that the sweep is in.
+  expect(viewableIn(dirname(folder))).toEqual(point!.runs.map(({ path }) => path));
   const values = point!.runs.map(({ value }) => value!);
   expect(point!.result!.mean).toBeCloseTo(values.reduce((sum, value) => sum + value, 0) / 3, 12);
 });
