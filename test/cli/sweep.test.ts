@@ -1,13 +1,30 @@
 /** Sweeps on the command line: what they print, their exit status, and how they resume. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { coinProject, start } from "./coin-project.ts";
+import { argumentsOf, coinProject, root, start } from "./coin-project.ts";
 
 const foldersIn = (path: string): string[] =>
   readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
+
+/** Kills the command line once its stderr shows what `isTime` waits for. */
+async function killed(args: readonly string[], isTime: (text: string) => boolean): Promise<void> {
+  const child = spawn(process.execPath, await argumentsOf(args), {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  child.stderr.on("data", (data: Buffer) => {
+    text += data.toString();
+    if (isTime(text)) child.kill("SIGKILL");
+  });
+  const [, signal] = (await once(child, "close")) as [unknown, unknown];
+  expect(signal).toBe("SIGKILL");
+}
 
 it("trains with several seeds, and reports over them", async () => {
   const folder = coinProject();
@@ -26,7 +43,7 @@ it("trains with several seeds, and reports over them", async () => {
   expect(points[0]!.runs.map(({ value }) => typeof value)).toEqual(["number", "number", "number"]);
 });
 
-it("sweeps, and continues after it was interrupted", async () => {
+it("sweeps, and continues after it was interrupted, and after it was killed", async () => {
   const folder = coinProject();
   writeFileSync(
     join(folder, "sweep.yaml"),
@@ -41,8 +58,10 @@ it("sweeps, and continues after it was interrupted", async () => {
   const stopped = await start(args, (text) => text.includes("run 2 of 4"));
   expect(stopped.code).toBe(130);
   expect(stopped.err).toContain("To resume: ");
-  const { code, out } = await start([...args, "--resume"]);
+  await killed([...args, "--resume"], (text) => text.includes("run 3 of 4"));
+  const { code, out, err } = await start([...args, "--resume"]);
   expect(code).toBe(0);
+  expect(err).not.toContain("run 2 of 4");
   expect(out).toMatch(/completed: 4 of 4 runs done/u);
   expect(out).toMatch(/\n0\.[19]\s+2\/2\s.*\sbest/u);
 });

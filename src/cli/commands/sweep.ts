@@ -38,6 +38,13 @@ export const command: CliCommand = defineCommand({
     const { readSweepArguments } = await import("../sweep/sweep-arguments.ts");
     const { makeSweep } = await import("../sweep/make-sweep.ts");
     const given = readSweepArguments(file, values);
+    if (flags.retryFailed === true && flags.resume !== true) {
+      const { ConfigError } = await import("../../core/errors.ts");
+      throw new ConfigError({
+        message: "--retry-failed has no effect without --resume: a new sweep has no failed runs.",
+        hint: "Remove it, or add --resume.",
+      });
+    }
     const { seeds, search, runs, minutes, metric, name } = flags;
     const named = { seeds, search, runs, minutes, metric, name };
     const repeated = Object.entries(named).flatMap(([flag, value]) =>

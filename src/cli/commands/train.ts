@@ -76,6 +76,14 @@ export const command: CliCommand = defineCommand({
     const { folderOf, loadConfig } = await import("../../config/load.ts");
     const { configFile, overrides, resume } = readArguments(positional, flags);
     if (flags.seeds !== undefined) {
+      if (flags.allowChanges === true) {
+        const { ConfigError } = await import("../../core/errors.ts");
+        throw new ConfigError({
+          message:
+            "--allow-changes and --seeds cannot be combined: all seeds have the same options.",
+          hint: "Start another folder: set trainer.experiment_name.",
+        });
+      }
       const { makeSweep } = await import("../sweep/make-sweep.ts");
       const folder = resume === false || resume === "auto" ? null : resume;
       const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
