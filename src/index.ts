@@ -144,6 +144,10 @@ export type {
   PairedDifference,
   TaskMeans,
 } from "./runs/evaluations/compare.ts";
+export { loadImproveConfig } from "./config/improve/improve-config.ts";
+export type { ImproveConfig } from "./config/improve/improve-config.ts";
+export { improve } from "./launch/improve/improve.ts";
+export type { ImproveResult, ImproveRunOptions } from "./launch/improve/improve.ts";
 export { gate } from "./launch/evaluate/gate.ts";
 export type { GateOptions } from "./launch/evaluate/gate.ts";
 export { gateEvaluations } from "./runs/evaluations/gate.ts";
