@@ -193,6 +193,10 @@ const production: Commands = {
     description: "make of what was collected what sft, kto and dpo read, with a report",
     load: () => import("./commands/curate.ts"),
   },
+  improve: {
+    description: "learn from what was collected, and hand a better model over to serve",
+    load: () => import("./commands/improve.ts"),
+  },
 };
 
 const parts: Commands = {

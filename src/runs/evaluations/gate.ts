@@ -119,7 +119,11 @@ function regressionsOf(pair: LoadedPair): Regressions {
   return { tasks: current.length, solved: current.filter(isSolved).length, lost };
 }
 
-function slicesIn(input: GateInput, pair: LoadedPair, rule: Required<GateRule>): readonly GateSlice[] {
+function slicesIn(
+  input: GateInput,
+  pair: LoadedPair,
+  rule: Required<GateRule>,
+): readonly GateSlice[] {
   const { seed, minSliceTasks } = rule;
   const common = new Set(meansOf(pair.candidate).keys());
   return slicesOf(input.current, rule.slices).flatMap(({ field, value, ids }) => {

@@ -1,6 +1,6 @@
 /** All runs: states, dates, what differs between them; their curves in one chart, and whether the difference is real. */
 import { useState } from "preact/hooks";
-import type { RunEntry, RunsApart } from "../api.ts";
+import type { RoundRow, RunEntry, RunsApart } from "../api.ts";
 import { useChartSettings } from "./chart-settings.tsx";
 import { Curves } from "./curves-panel.tsx";
 import { Differences } from "./differences.tsx";
@@ -16,6 +16,7 @@ import { TableHead } from "./table-head.tsx";
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
   const [chosen, setChosen] = useState<readonly number[] | null>(null);
   const { value: apart } = useRead<RunsApart>("/api/apart", runs.length);
+  const { value: rounds } = useRead<readonly RoundRow[]>("/api/rounds", runs.length);
   const [keptApart, setApart] = useRemembered("seeds-apart");
   const controls = useChartSettings();
   const bySeeds = keptApart === "" ? apart : null;
@@ -40,6 +41,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
     <div class="stack">
       <div class="row head">
         <h1>Runs</h1>
+        {rounds !== null && rounds.length > 0 && <a href="#/rounds">Rounds</a>}
         <span class="dim small">
           <kbd>j</kbd> <kbd>k</kbd> select, <kbd>Enter</kbd> opens, <kbd>x</kbd> overlays
         </span>
