@@ -180,6 +180,17 @@ const serve: Commands = {
   },
 };
 
+const production: Commands = {
+  collect: {
+    description: "keep traces and feedback of agents in production, from programs or files",
+    load: () => import("./commands/collect.ts"),
+  },
+  curate: {
+    description: "make of what was collected what sft, kto and dpo read, with a report",
+    load: () => import("./commands/curate.ts"),
+  },
+};
+
 const parts: Commands = {
   model: {
     description: "inspect, download, merge and export models",
@@ -262,6 +273,7 @@ export const commandTable: Readonly<Record<string, Commands>> = {
   "Evaluate:": evaluate,
   "Look at runs:": look,
   "Serve:": serve,
+  "From production:": production,
   "Models, data, environments:": parts,
   "Shell:": shell,
 };

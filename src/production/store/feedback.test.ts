@@ -1,3 +1,4 @@
+import { expect, it } from "vitest";
 import { scoreOf, toFeedback } from "./feedback.ts";
 
 it("takes what programs send", () => {

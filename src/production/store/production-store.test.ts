@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
 import {
   appendFileSync,
   mkdtempSync,

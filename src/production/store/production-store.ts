@@ -8,6 +8,7 @@ import { StoreError } from "../../gateway/store/store-error.ts";
 import { fileError } from "../../core/file-error.ts";
 import { redact } from "../../util/redact.ts";
 import { type Feedback, type FeedbackInput, toFeedback } from "./feedback.ts";
+import { redactValues } from "../redact-values.ts";
 import { Journal } from "./journal.ts";
 import {
   feedbackName,
@@ -70,9 +71,9 @@ export class ProductionStore {
     return this.#bytes;
   }
 
-  /** Resolves when all are on the disk. Their texts must be without secrets. @throws StoreError */
+  /** Resolves when all are on the disk, without the secrets of their texts. @throws StoreError */
   addSpans(spans: readonly Span[]): Promise<void> {
-    const bytes = linesOf(spans);
+    const bytes = linesOf(redactValues(spans));
     if (this.#partUsed > 0 && this.#partUsed + bytes.length > this.#partBytes) this.#nextPart();
     this.#partUsed += bytes.length;
     return this.#add(this.#traces, bytes);

@@ -35,7 +35,7 @@ export function namesIn(folder: string): readonly string[] {
 }
 
 export type JournalLine<T> =
-  | { readonly record: T; readonly bytes: number }
+  | { readonly record: T; readonly at: number; readonly bytes: number }
   /** A line that is no JSON: a kill cut it short before it was acknowledged. */
   | { readonly torn: Line };
 
@@ -50,6 +50,6 @@ export function* readJournal<T>(path: string): Generator<JournalLine<T>> {
       yield { torn: line };
       continue;
     }
-    yield { record, bytes: line.text.length };
+    yield { record, at: line.at, bytes: line.bytes };
   }
 }
