@@ -33,7 +33,7 @@ await trainAndPrint(
   new AgentTrainer({
     config,
     trainDataset: tasks,
-    agentFlow: async (task: Task<Item>, rollout) => {
+    agentFlow: async (task, rollout) => {
       const client = new OpenAI({ baseURL: rollout.baseUrl, apiKey: rollout.apiKey });
       const user = customer(task).begin(task, rollout);
       const messages: OpenAI.ChatCompletionMessageParam[] = [
@@ -62,5 +62,5 @@ await trainAndPrint(
       const { isContent, turns } = output as { isContent: boolean; turns: number };
       return isContent ? 1 / turns : 0;
     },
-  } as ConstructorParameters<typeof AgentTrainer<Task<Item>>>[0]),
+  }),
 );

@@ -4,8 +4,7 @@ import type { AgentConfig } from "../../src/core/agent.ts";
 import { defineEpisode } from "../../src/core/report.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { userSimulator } from "../../src/environments/index.ts";
-import type { UserModel } from "../../src/environments/index.ts";
+import { type UserModel, userSimulator } from "../../src/environments/index.ts";
 import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { callModel, type WireMessage } from "../../src/rollouts/workflow/model-call.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
@@ -28,7 +27,7 @@ const agent = (model: UserModel) => async (task: Task, config: AgentConfig) => {
     messages.push(message);
     output = content;
   }
-  return defineEpisode({ output, metrics: user.metrics() });
+  return defineEpisode({ output, metrics: user.metrics(), trajectories: [] });
 };
 const evaluator = (_task: Task, episode: Episode): boolean => episode.output === "yes";
 
