@@ -24,7 +24,7 @@ Examples:
   $ agent-trainer curate production --output curated
   $ agent-trainer curate production --output curated --split time --outcome resolved
   $ agent-trainer curate production --output curated --scrub ./scrub.ts
-  $ agent-trainer kto curated/feedback.jsonl
+  $ agent-trainer kto shop.yaml --train curated/feedback.jsonl
 `;
 
 async function scrubFrom(spec: string | undefined): Promise<ScrubHook | undefined> {
