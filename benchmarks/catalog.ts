@@ -1,4 +1,5 @@
 /** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
+import { collect } from "./collect/collect.ts";
 import { demo } from "./demo/demo.ts";
 import { engineInt8 } from "./engine-int8/engine-int8.ts";
 import { engineLlama } from "./engine-llama/engine-llama.ts";
@@ -31,6 +32,7 @@ export const benchmarks: readonly Benchmark[] = [
   gatewayThread,
   tinker,
   rows,
+  collect,
   trainerAsync,
   trainerOverhead,
   demo,
