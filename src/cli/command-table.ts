@@ -109,6 +109,10 @@ const evaluate: Commands = {
     description: "compare two evaluations task by task",
     load: () => import("./commands/compare.ts"),
   },
+  gate: {
+    description: "decide whether a candidate is better than the model in use",
+    load: () => import("./commands/gate.ts"),
+  },
   rescore: {
     description: "score recorded episodes with another evaluator, without model calls",
     load: () => import("./commands/rescore.ts"),

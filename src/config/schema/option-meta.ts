@@ -40,6 +40,7 @@ export type BackendNeed =
       | "minP"
       | "observations"
       | "servesWhileTraining"
+      | "valueModel"
     >
   | MeasuredMetric
   | keyof OptimSpec
@@ -49,8 +50,7 @@ export type BackendNeed =
   | "loraOrFull"
   | "lossPerRole"
   | "quantization"
-  | "referenceForward"
-  | "valueModel";
+  | "referenceForward";
 
 export interface OptionMeta {
   readonly resume?: ResumeRule;

@@ -68,6 +68,12 @@ export interface TrainingRow {
    * weighted sum over their number in all rows of the update. 0 where `targetMask` is 1. @default none
    */
   readonly observationWeights?: Float32Array;
+  /**
+   * [length] what a critic gave before the update, and what it is to give: of the tokens before each one. 0
+   * where `targetMask` is 0. @default the row teaches no critic
+   */
+  readonly values?: Float32Array;
+  readonly returns?: Float32Array;
   readonly segments: readonly RowSegment[];
   readonly provenance: RowProvenance;
 }
