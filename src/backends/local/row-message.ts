@@ -11,6 +11,7 @@ interface RowShape {
   readonly hasWeights: boolean;
   readonly hasObservations: boolean;
   readonly rules?: readonly RowRules[];
+  readonly sequence?: string;
   readonly provenance: RowProvenance;
 }
 
@@ -35,7 +36,8 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map(({ length, temperature, hasWeights, hasObservations, rules, provenance }) => {
+  return shapes.map((shape) => {
+    const { length, temperature, hasWeights, hasObservations, rules, sequence } = shape;
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
@@ -45,8 +47,9 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
       ...(rules === undefined ? {} : { rules }),
+      ...(sequence === undefined ? {} : { sequence }),
       segments: [],
-      provenance,
+      provenance: shape.provenance,
     };
     mask += length;
     return row;
@@ -61,6 +64,7 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
     hasWeights: row.weights !== undefined,
     hasObservations: row.observationWeights !== undefined,
     ...(row.rules === undefined ? {} : { rules: row.rules }),
+    ...(row.sequence === undefined ? {} : { sequence: row.sequence }),
     provenance: row.provenance,
   }));
   const bytes = shapes.reduce((sum, { length, hasWeights, hasObservations }) => {
