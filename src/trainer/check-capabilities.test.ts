@@ -18,6 +18,7 @@ const all: BackendCapabilities = {
   exactResume: true,
   forward: true,
   reference: true,
+  average: true,
   measures: ["grad_norm", "kl_k3", "ratio_mean"],
   servesWhileTraining: true,
   optimizer: ["learningRate", "beta1", "beta2", "eps", "weightDecay", "maxGradNorm"],
@@ -52,6 +53,10 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "distillation.self_weights": [
     "distillation={teacher: self, self_weights: initial}",
     { reference: false },
+  ],
+  "distillation.teacher_average": [
+    "distillation={teacher: self, hint: answer, teacher_average: 0.9}",
+    { average: false },
   ],
   "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],

@@ -49,6 +49,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   entropyBonus: ({ entropyBonus }) => entropyBonus === true,
   // The log-probabilities of the weights that are trained.
   forward: ({ forward }) => forward,
+  average: ({ average }) => average === true,
   referenceForward: ({ forward, reference }) => forward && reference === true,
   // A limit on a metric that is not measured would never take effect.
   grad_norm: measures("grad_norm"),

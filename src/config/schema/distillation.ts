@@ -59,6 +59,16 @@ export const distillationOptions: Section<"distillation"> = z
             "Weights of the policy as its own teacher: those of now, or those that the run began with.",
           )
           .meta({ ...needs(isSelf), ...needsBackend("referenceForward") }),
+        teacher_average: z
+          .number()
+          .gt(0)
+          .lt(1)
+          .nullable()
+          .default(null)
+          .describe(
+            "Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they were and the rest of the policy's, so that a teacher changes slowly (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.",
+          )
+          .meta({ ...needs(isSelf), ...needsBackend("average"), exampleValues: [0.9] }),
         divergence: oneOf({ reverse: {}, forward: {}, skewed: { skew } }, "reverse", {
           description:
             "What falls with the teacher's advantages, estimated from the sampled token: reverse is KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).",

@@ -44,6 +44,7 @@ export type BackendNeed =
   | MeasuredMetric
   | keyof OptimSpec
   | "aggregation"
+  | "average"
   | "klEstimator"
   | "loss"
   | "loraOrFull"

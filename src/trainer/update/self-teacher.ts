@@ -67,7 +67,8 @@ export async function teachItself(
       trajectory.steps.map(({ trace }) => [`${episode.id}\n${trace.id}`, trace] as const),
     ),
   );
-  const { hintTemplate, selfWeights } = distillation;
+  const { hintTemplate, selfWeights, teacherAverage } = distillation;
+  const kept = selfWeights === "initial" ? "reference" : "current";
   let unhinted = 0;
   const read = rows.map((row) => {
     const text = texts.get(where(row)) ?? null;
@@ -82,7 +83,7 @@ export async function teachItself(
   const open = read.filter((one) => one !== null);
   const scored = await score(
     open.map(({ row }) => row),
-    selfWeights === "current" ? "current" : "reference",
+    teacherAverage === null ? kept : "average",
   );
   const logprobsOf = new Map(open.map((one, i) => [one, scored[i]!]));
   return {

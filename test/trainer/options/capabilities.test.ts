@@ -1,6 +1,6 @@
 /** The capability rows against the backends themselves: what a rule allows is done, what it forbids is not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SamplerTarget, UpdateMetrics } from "../../../src/core/backend.ts";
+import type { SamplerTarget, UpdateMetrics, WhichWeights } from "../../../src/core/backend.ts";
 import { AgentTrainerError, UnsupportedOptionError } from "../../../src/core/errors.ts";
 import { loraTargetsOf } from "../../../src/core/lora.ts";
 import {
@@ -107,7 +107,7 @@ const pullsToReference: Question["ask"] = (asked, config) =>
   });
 
 const knows =
-  (which: "current" | "reference"): Question["ask"] =>
+  (which: WhichWeights): Question["ask"] =>
   async ({ backend, rows }) => {
     const logprobs = await backend.forward!(rows, which);
     const sum = logprobs.reduce((total, row) => total + row.reduce((a, b) => a + b, 0), 0);
@@ -274,6 +274,14 @@ const questions: readonly Question[] = [
     option: "distillation.self_weights",
     set: { "distillation.teacher": "self", "distillation.self_weights": "initial" },
     ask: knows("reference"),
+  },
+  {
+    option: "distillation.teacher_average",
+    set: {
+      ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
+      "distillation.teacher_average": 0.9,
+    },
+    ask: knows("average"),
   },
   {
     option: "algorithm.use_kl_in_reward",
