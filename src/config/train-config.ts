@@ -1602,6 +1602,14 @@ export interface Sections {
      */
     readonly teacherAverage?: number | null;
     /**
+     * Divides the logits of the policy as its own teacher, in addition to the temperature of
+     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * response is right, but few of its samples, teaches itself to give that one.
+     * Allowed: a number above 0 and at most 10.
+     * @default 1
+     */
+    readonly teacherTemperature?: number;
+    /**
      * What falls with the teacher's advantages, estimated from the sampled token: reverse is
      * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
      * and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).

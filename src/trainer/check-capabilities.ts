@@ -63,6 +63,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
     model.loraRank === 0 ||
     loraTargets === "layers" ||
     (loraTargets === "groups" && loraGroupOf(model.loraTargets) !== null),
+  temperature: ({ temperature }) => temperature === true,
   minP: ({ minP = true }) => minP,
   observations: ({ observations }) => observations === true,
   quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),

@@ -51,6 +51,7 @@ export type BackendNeed =
   | "lossPerRole"
   | "quantization"
   | "referenceForward"
+  | "temperature"
   | "valueModel";
 
 export interface OptionMeta {

@@ -114,6 +114,16 @@ const knows =
     return Number.isFinite(sum) && sum < 0;
   };
 
+/** The likeliest tokens of sharper logits are likelier, in sum over a distribution that is not flat. */
+const sharpens: Question["ask"] = async ({ backend, rows }) => {
+  const sharp = rows.map((row) => ({ ...row, temperature: 0.5 }));
+  const [plain, other] = [
+    await backend.forward!(rows, "current"),
+    await backend.forward!(sharp, "current"),
+  ];
+  return plain.some((row, r) => row.some((value, i) => value !== other[r]![i]));
+};
+
 /** What the run writes of each token is what the backend's forward pass has at its place. */
 const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) => {
   const rows = bare.map((row, r) => {
@@ -282,6 +292,14 @@ const questions: readonly Question[] = [
       "distillation.teacher_average": 0.9,
     },
     ask: knows("average"),
+  },
+  {
+    option: "distillation.teacher_temperature",
+    set: {
+      ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
+      "distillation.teacher_temperature": 0.5,
+    },
+    ask: sharpens,
   },
   {
     option: "algorithm.use_kl_in_reward",
