@@ -144,6 +144,21 @@ export type {
   PairedDifference,
   TaskMeans,
 } from "./runs/evaluations/compare.ts";
+export { gate } from "./launch/evaluate/gate.ts";
+export type { GateOptions } from "./launch/evaluate/gate.ts";
+export { gateEvaluations } from "./runs/evaluations/gate.ts";
+export type {
+  GateInput,
+  GateMiss,
+  GatePair,
+  GateRatio,
+  GateReport,
+  GateSlice,
+  Regressions,
+} from "./runs/evaluations/gate-report.ts";
+export type { GateResult } from "./runs/evaluations/gate-folders.ts";
+export type { GateRule } from "./runs/evaluations/gate-rule.ts";
+export { addRegressions, readRegressions } from "./runs/evaluations/regression-set.ts";
 export { rescore } from "./launch/evaluate/rescore.ts";
 export type { RescoreOptions, RescoreResult, Verdict } from "./launch/evaluate/rescore.ts";
 export { doctorReward } from "./launch/evaluate/reward-doctor/doctor-reward.ts";

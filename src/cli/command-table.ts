@@ -109,6 +109,10 @@ const evaluate: Commands = {
     description: "compare two evaluations task by task",
     load: () => import("./commands/compare.ts"),
   },
+  gate: {
+    description: "decide whether a candidate is better than the model in use",
+    load: () => import("./commands/gate.ts"),
+  },
   rescore: {
     description: "score recorded episodes with another evaluator, without model calls",
     load: () => import("./commands/rescore.ts"),
@@ -173,6 +177,17 @@ const serve: Commands = {
   gateway: {
     description: "run a gateway that captures every model call of any agent, token by token",
     load: () => import("./commands/gateway.ts"),
+  },
+};
+
+const production: Commands = {
+  collect: {
+    description: "keep traces and feedback of agents in production, from programs or files",
+    load: () => import("./commands/collect.ts"),
+  },
+  curate: {
+    description: "make of what was collected what sft, kto and dpo read, with a report",
+    load: () => import("./commands/curate.ts"),
   },
 };
 
@@ -258,6 +273,7 @@ export const commandTable: Readonly<Record<string, Commands>> = {
   "Evaluate:": evaluate,
   "Look at runs:": look,
   "Serve:": serve,
+  "From production:": production,
   "Models, data, environments:": parts,
   "Shell:": shell,
 };

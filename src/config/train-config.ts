@@ -1739,7 +1739,8 @@ export interface AlgorithmValues {
   /**
    * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
    * still count in the statistics that an estimator takes over all groups. null excludes them
-   * unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within groups.
+   * unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within
+   * groups.
    * Allowed: true or false, or null.
    * @default null
    */
@@ -1901,11 +1902,11 @@ export interface AlgorithmValues {
 /** Options of `algorithm` that name functions. */
 export interface AlgorithmNames {
   /**
-   * Advantage estimator: how the rewards of a group become advantages, such as grpo
-   * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
-   * not supported.
+   * Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo
+   * (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a
+   * group, or gae (arXiv:1506.02438), which compares with the values of a critic.
    * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
-   * opo, gpg, maxrl, grpo_passk, gdpo, or path#export of a function.
+   * opo, gpg, maxrl, grpo_passk, gdpo, gae, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
@@ -1928,8 +1929,7 @@ export interface AlgorithmNames {
           | "prpo"
           | "opo"
           | "gpg"
-          | "maxrl"
-          | "gae";
+          | "maxrl";
       }
     | {
         readonly type: "gdpo";
@@ -1943,10 +1943,64 @@ export interface AlgorithmNames {
          */
         readonly weights?: readonly string[];
       }
+    | {
+        readonly type: "gae";
+        /**
+         * Discount γ of GAE, per sampled token (arXiv:1506.02438): 1 is no discount, as in verl;
+         * 0.99 forgets a reward within some hundred tokens.
+         * Allowed: a number of at least 0 and at most 1.
+         * @default 1
+         */
+        readonly gamma?: number;
+        /**
+         * λ of GAE: 1 compares the whole return with the critic's value, 0 trusts the value of the
+         * next token alone (arXiv:1506.02438). verl's default is 1; VAPO recommends 1 for the
+         * critic and less for long responses (arXiv:2504.05118).
+         * Allowed: a number of at least 0 and at most 1.
+         * @default 1
+         */
+        readonly lambda?: number;
+        /**
+         * Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as
+         * verl does; false leaves them as they are.
+         * Allowed: true or false.
+         * @default true
+         */
+        readonly whiten?: boolean;
+        /**
+         * Steps at the beginning of a run in which only the critic of GAE learns and the policy
+         * stays as it is, as verl's trainer.critic_warmup.
+         * Allowed: a whole number of at least 0 and at most 1000000000.
+         * @default 0
+         */
+        readonly criticWarmup?: number;
+        /**
+         * Learning rate of the critic's value head, a linear layer on the last hidden states; it
+         * has no schedule. Its AdamW is otherwise that of the policy, without weight decay.
+         * Allowed: a number above 0.
+         * @default 0.001
+         */
+        readonly valueLearningRate?: number;
+        /**
+         * Values are clipped to this distance from those of before the update, as in PPO
+         * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.
+         * Allowed: a number above 0, or null.
+         * @default 0.5
+         */
+        readonly valueClip?: number | null;
+        /**
+         * Coefficient of the value loss in the gradient of the weights that policy and critic
+         * share; 0 trains the value head alone, on hidden states that it does not change.
+         * Allowed: a number of at least 0.
+         * @default 0
+         */
+        readonly valueCoef?: number;
+      }
   >;
   /**
    * Advantage estimators for single roles, which override algorithm.estimator, as {role:
-   * estimator}; an estimator is a name, or a map with type and its options.
+   * estimator}; an estimator is a name, or a map with type and its options. gae is for
+   * algorithm.estimator alone.
    * Allowed: a map of roles to estimators, or a list of role=estimator.
    * @default []
    */

@@ -38,6 +38,8 @@ export interface BackendCapabilities {
   readonly reference?: boolean;
   /** `forward` knows averaged weights, where `RunContext.averageDecay` asks for them. @default false */
   readonly average?: boolean;
+  /** `values` exists, and `updatePolicy` takes `LossSpec.critic`. @default false */
+  readonly valueModel?: boolean;
   /**
    * Metrics of an update that limits can be checked against; every update reports each, except ratios and
    * KL where the backend computes `cross_entropy`, which has none. @default none
@@ -247,6 +249,11 @@ export interface TrainingBackend extends AsyncDisposable {
    * `temperature`, under the weights being trained; 0 outside `targetMask`. For records only.
    */
   entropies?(rows: readonly TrainingRow[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  /**
+   * [row][length] the critic's value of what comes before each token, under the weights being trained; 0
+   * outside `targetMask`. The critic is made when it is first asked for, and is part of `saveState`.
+   */
+  values?(rows: readonly TrainingRow[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
   /** Serves the trained weights; resolves with their version (from 0, incremented each time). */
   publishWeights(): Promise<number>;
   /** Writes weights, optimizer moments and step count into an existing empty folder. */

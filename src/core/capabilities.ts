@@ -22,6 +22,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     entropyBonus: true,
     dualClip: true,
     observations: true,
+    valueModel: true,
     fullFineTune: true,
     lora: true,
     quantizations: ["int8"],

@@ -8,6 +8,7 @@ import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import type { Vocabulary } from "../core/vocabulary.ts";
 import { defined } from "../util/defined.ts";
+import { readCritic, saveCritic } from "./checkpoint/critic-state.ts";
 import { loadPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicy, sharedDecoder, writeTrained, type Policy } from "./decoder/policy.ts";
 import { PolicyTrainer } from "./training/trainer.ts";
@@ -119,6 +120,11 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#timed(() => this.#trainer.entropies(rows));
   }
 
+  /** @see PolicyTrainer.values */
+  values(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.#timed(() => this.#trainer.values(rows));
+  }
+
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {
     return this.#timed(() => this.#trainer.forwardBackward(rows, loss));
   }
@@ -140,15 +146,19 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
 
   /** A step that comes meanwhile waits: the saved moments must belong to the saved weights. */
   save(folder: string): Promise<void> {
-    return this.#trainer.exclusively(() =>
-      savePolicyState(this.#policy, this.#trainer, this.#origin, folder),
-    );
+    return this.#trainer.exclusively(async () => {
+      const { madeCritic } = this.#trainer;
+      await savePolicyState(this.#policy, this.#trainer, this.#origin, folder);
+      if (madeCritic !== null) await saveCritic(madeCritic, folder);
+    });
   }
 
   /** Restores what `save` wrote and serves it as `version`. @throws CheckpointError */
   async load(folder: string, version: number): Promise<void> {
     await this.#trainer.exclusively(async () => {
+      const critic = await readCritic(folder, this.#policy.config.hiddenSize);
       await loadPolicyState(this.#policy, this.#trainer, folder);
+      this.#trainer.restoreCritic(critic);
       await writeTrained(this.#policy, this.#policy.weights);
     });
     await this.publish(version);

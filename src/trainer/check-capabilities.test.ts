@@ -118,10 +118,11 @@ describe("checkCapabilities", () => {
       expect(() => checkCapabilities(mixed, { name: "b", capabilities: all })).not.toThrow();
     },
   );
-  it("refuses GAE by name: no backend has a model of values", () => {
+  it("refuses GAE by name where there is no critic", () => {
     const config = configOf("algorithm.estimator=gae");
-    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      'The backend "b" does not support algorithm.estimator.type="gae". No backend of this version supports it.',
+    const without = { ...all, valueModel: false };
+    expect(() => checkCapabilities(config, { name: "b", capabilities: without })).toThrow(
+      'The backend "b" does not support algorithm.estimator.type="gae". Backends that support it: local.',
     );
   });
   it.each([

@@ -35,8 +35,7 @@ const sets =
 
 /** Whether a backend has what an option needs, by the name that the schema gives it. */
 const checks: Readonly<Record<BackendNeed, Check>> = {
-  // It would give a value for each token.
-  valueModel: () => false,
+  valueModel: ({ valueModel }) => valueModel === true,
   loss: (capabilities, { algorithm }) =>
     (capabilities.losses as readonly string[]).includes(algorithm.loss.type) ||
     supportsTrainerLoss(capabilities),

@@ -56,6 +56,7 @@ export interface WorkerCalls {
   }) => readonly Sample[];
   forward: (request: RowsInput & { which: WhichWeights }) => readonly Float32Array[];
   entropies: (request: RowsInput) => readonly Float32Array[];
+  values: (request: RowsInput) => readonly Float32Array[];
   update: (
     request: RowsInput & { loss: LossSpec; optim: OptimSpec; limits: UpdateLimits | undefined },
   ) => Record<string, number>;

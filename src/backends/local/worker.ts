@@ -112,6 +112,9 @@ const handlers: Handlers = {
   async entropies(input) {
     return (await loadedWith(input)).entropies(rowsOfMessage(input.rows));
   },
+  async values(input) {
+    return (await loadedWith(input)).values(rowsOfMessage(input.rows));
+  },
   async update({ loss, optim, limits, ...input }) {
     const metrics = await (
       await loadedWith(input)

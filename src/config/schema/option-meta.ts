@@ -40,6 +40,7 @@ export type BackendNeed =
       | "minP"
       | "observations"
       | "servesWhileTraining"
+      | "valueModel"
     >
   | MeasuredMetric
   | keyof OptimSpec
@@ -51,8 +52,7 @@ export type BackendNeed =
   | "lossPerRole"
   | "quantization"
   | "referenceForward"
-  | "temperature"
-  | "valueModel";
+  | "temperature";
 
 export interface OptionMeta {
   readonly resume?: ResumeRule;

@@ -73,6 +73,12 @@ export interface TrainingRow {
    * which would count more the more often its agent compacts. @default a sequence of its own
    */
   readonly sequence?: string;
+  /**
+   * [length] what a critic gave before the update, and what it is to give: of the tokens before each one. 0
+   * where `targetMask` is 0. @default the row teaches no critic
+   */
+  readonly values?: Float32Array;
+  readonly returns?: Float32Array;
   readonly segments: readonly RowSegment[];
   readonly provenance: RowProvenance;
 }

@@ -2,7 +2,7 @@
  * Gradients and optimizer steps on one policy, from rows with weights and a loss name; it knows nothing of rewards,
  * episodes or how advantages were estimated.
  */
-import { rowFactors } from "../../core/loss/aggregation.ts";
+import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
 import type { WhichWeights } from "../../core/backend.ts";
 import { ConfigError, NumericsError } from "../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
@@ -27,6 +27,8 @@ import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch
 import { objectiveOf, type ObjectiveValue } from "./objective.ts";
 import { TrainingPass } from "./training-pass.ts";
 import { WeightAverage } from "./weight-average.ts";
+import { CriticLesson } from "./critic-lesson.ts";
+import { ValueHead } from "./value-head.ts";
 
 export interface TrainerOptions {
   /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
@@ -58,6 +60,7 @@ export class PolicyTrainer {
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
+  #critic: ValueHead | null = null;
   #hasGradients = false;
 
   constructor(policy: Policy, options: TrainerOptions) {
@@ -101,6 +104,21 @@ export class PolicyTrainer {
     return this.#average?.data ?? null;
   }
 
+  /** What gives values: made where it is first asked for. */
+  get critic(): ValueHead {
+    return (this.#critic ??= new ValueHead(this.#policy.config.hiddenSize));
+  }
+
+  /** Null where nothing has asked for it. */
+  get madeCritic(): ValueHead | null {
+    return this.#critic;
+  }
+
+  /** Goes on with the critic of a checkpoint, or with a new one. */
+  restoreCritic(critic: ValueHead | null): void {
+    this.#critic = critic;
+  }
+
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run(work);
@@ -137,17 +155,36 @@ export class PolicyTrainer {
     return this.exclusively(() => this.#perToken(rows, this.#policy.weights, "entropies"));
   }
 
+  /**
+   * [row][length] the critic's values of what comes before each trained token; 0 outside the target mask.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   */
+  values(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.exclusively(async () => {
+      const result = rows.map((row) => new Float32Array(row.tokens.length));
+      for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
+        const pass = this.#pass(batch);
+        const states = (await pass.forwardStates()).data;
+        let at = 0;
+        for (const { index, positions } of batch.rows) {
+          const places = positions.map((_, k) => at + k);
+          const values = this.critic.values(states, places);
+          for (const [k, position] of positions.entries()) result[index]![position] = values[k]!;
+          at += positions.length;
+        }
+        pass.end();
+      }
+      return result;
+    });
+  }
+
   async #perToken(
     rows: readonly TrainingRow[],
     weights: DecoderWeights,
     quantity: "logprobs" | "entropies",
   ): Promise<Float32Array[]> {
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    const sampled = rows.map((row) => {
-      const { observationWeights: _, ...rest } = row;
-      return rest;
-    });
-    for (const batch of this.#batches(sampled, defaultLoss)) {
+    for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
       const pass = this.#pass(batch, weights);
       const found = await pass.forward({ entropies: quantity === "entropies" });
       pass.end();
@@ -198,6 +235,9 @@ export class PolicyTrainer {
     loss: LossSpec,
   ): Promise<Record<string, number>> {
     checkLossNumbers(loss);
+    const { critic = null } = loss;
+    const lesson = critic && new CriticLesson(this.critic, critic, rows, loss);
+    if (critic?.isWarmup === true) return this.#warmUp(rows, loss, lesson!);
     const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
     const objective = objectiveOf(loss);
     const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
@@ -249,10 +289,40 @@ export class PolicyTrainer {
         this.#clear();
         throw new NumericsError("The loss", statistics.loss);
       }
-      await pass.backward({ logprobs, entropies }, this.#sums);
+      const states = lesson && this.#learn(lesson, pass, pass.states, batch);
+      await pass.backward({ logprobs, entropies, states }, this.#sums);
       this.#hasGradients = true;
     }
-    return statistics.summary();
+    return { ...statistics.summary(), ...lesson?.summary() };
+  }
+
+  /** Only the critic learns. */
+  async #warmUp(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    lesson: CriticLesson,
+  ): Promise<Record<string, number>> {
+    for (const batch of this.#batches(rows.map(sampledOnly), loss)) {
+      const pass = this.#pass(batch);
+      this.#learn(lesson, pass, await pass.forwardStates(), batch);
+      pass.end();
+    }
+    return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0), ...lesson.summary() };
+  }
+
+  #learn(
+    lesson: CriticLesson,
+    pass: TrainingPass,
+    states: Tensor,
+    batch: MicroBatch,
+  ): Tensor | null {
+    try {
+      return lesson.learn(this.#policy.device, states, batch);
+    } catch (error) {
+      pass.end();
+      this.#clear();
+      throw error;
+    }
   }
 
   async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
@@ -265,6 +335,7 @@ export class PolicyTrainer {
 
   #clear(): void {
     for (const tensor of this.#gradients?.values() ?? []) tensor.data.fill(0);
+    this.#critic?.clear();
     this.#hasGradients = false;
   }
 
@@ -284,9 +355,14 @@ export class PolicyTrainer {
     optim: OptimSpec,
     before: ((metrics: Readonly<Record<string, number>>) => void) | undefined,
   ): Promise<Record<string, number>> {
-    if (!this.#hasGradients) return { grad_norm: 0 };
+    const critic = this.#critic?.hasGradients === true ? this.#critic : null;
+    if (!this.#hasGradients && critic === null) return { grad_norm: 0 };
     const gradients = this.accumulatedGradients;
     try {
+      critic?.check();
+      const ofValues = (): Record<string, number> =>
+        critic === null ? {} : { value_grad_norm: critic.step(optim) };
+      if (!this.#hasGradients) return ofValues();
       before?.({ grad_norm: globalNorm(gradients) });
       const { trained, data, weights } = this.#policy;
       const { native, state } = this.#optimizer;
@@ -296,11 +372,16 @@ export class PolicyTrainer {
           : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
       this.#average?.add();
-      return { grad_norm: norm };
+      return { grad_norm: norm, ...ofValues() };
     } finally {
       this.#clear();
     }
   }
+}
+
+/** A row without what is observed. */
+function sampledOnly({ observationWeights: _, ...row }: TrainingRow): TrainingRow {
+  return row;
 }
 
 /** What an update reports, over micro-batches: means per token. */

@@ -81,7 +81,8 @@ function taskMeans(
   };
 }
 
-function itemsOf(evaluation: ComparableEvaluation): {
+/** The attempts of an evaluation, and what a failed one counts with. */
+export function itemsOf(evaluation: ComparableEvaluation): {
   readonly items: readonly EvaluationItem[];
   readonly failureReward: number;
 } {
@@ -90,7 +91,8 @@ function itemsOf(evaluation: ComparableEvaluation): {
   return { items, failureReward: settings.failureReward };
 }
 
-function tasksOf(evaluation: ComparableEvaluation): ReadonlyMap<string, TaskMeans> {
+/** Each task's means over its attempts, by its id. */
+export function meansOf(evaluation: ComparableEvaluation): ReadonlyMap<string, TaskMeans> {
   const { items, failureReward } = itemsOf(evaluation);
   const groups = groupBy(items, ({ id }) => id);
   const hasCorrectness = haveCorrectness(items.map(episodeOf));
@@ -131,7 +133,7 @@ export function compareEvaluations(
   b: ComparableEvaluation,
   { seed = 0 }: CompareOptions = {},
 ): EvaluationComparison {
-  const [first, second] = [tasksOf(a), tasksOf(b)];
+  const [first, second] = [meansOf(a), meansOf(b)];
   const common = [...first].flatMap(([id, own]) => {
     const other = second.get(id);
     return other === undefined ? [] : [{ id, a: own, b: other }];
