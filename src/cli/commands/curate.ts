@@ -22,7 +22,7 @@ Examples:
   $ agent-trainer curate production --output curated
   $ agent-trainer curate production --output curated --split time --outcome resolved
   $ agent-trainer curate production --output curated --scrub ./scrub.ts
-  $ agent-trainer kto curated/feedback.jsonl
+  $ agent-trainer kto shop.yaml --train curated/feedback.jsonl
 `;
 
 function summaryOf(output: string, { turns, conversations, rows, missing }: CurateReport): string {
