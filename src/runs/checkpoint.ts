@@ -121,6 +121,8 @@ interface StateFile extends RunState {
 export interface Checkpoint {
   readonly path: string;
   readonly weights: string;
+  /** Of its state, which has the hashes of all files. */
+  readonly sha256: string;
   readonly state: RunState;
   readonly rollouts: BufferedRollouts;
 }
@@ -270,7 +272,8 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
           }),
         );
   const { format: _format, files: _files, rollouts: _rollouts, ...state } = content;
-  return { path, weights: join(path, "weights"), state, rollouts };
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { path, weights: join(path, "weights"), sha256, state, rollouts };
 }
 
 /**

@@ -76,8 +76,9 @@ async function arms(server: ModelServer, count: number): Promise<Record<string, 
   return found;
 }
 
-const onTrial = (): Promise<void> =>
-  expect.poll(() => changes.at(-1)?.what, { timeout: 20_000 }).toBe("trial");
+async function onTrial(): Promise<void> {
+  await expect.poll(() => changes.at(-1)?.what, { timeout: 20_000 }).toBe("trial");
+}
 
 describe("a canary", () => {
   it("gives a share of conversations to the candidate, and stays with it", async () => {
@@ -215,7 +216,8 @@ describe("a canary", () => {
 
   it("keeps its state from a second server", async () => {
     const store = newFolder();
-    await using _server = await open(store);
+    await using holder = await open(store);
+    expect(holder.models).toEqual(["shop"]);
     await expect(open(store)).rejects.toMatchObject({ code: "RUN_LOCKED" });
   });
 });

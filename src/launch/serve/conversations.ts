@@ -7,6 +7,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import { referredResponses } from "../../gateway/routes/responses/references.ts";
 import { conversationKey } from "./canary/conversation-key.ts";
 import { endOfBody } from "./end-of-body.ts";
+import type { ModelRequest } from "./model-request.ts";
 import { type CallOrigin, traceIdOf } from "./served-calls.ts";
 
 interface OpenSession {
@@ -19,16 +20,6 @@ interface OpenSession {
 /** Responses that can be continued. */
 const maxKept = 1000;
 const origin = "http://127.0.0.1";
-
-/** What of a request matters here. */
-export interface ModelRequest {
-  /** What follows `/v1/`. */
-  readonly path: string;
-  readonly body: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly headers: Headers;
-  readonly signal: AbortSignal;
-}
 
 export class Conversations {
   readonly #gateway: Gateway;

@@ -11,7 +11,8 @@ import type { TraceStore } from "../../gateway/store/trace-store.ts";
 import { overlay } from "../../core/overlay.ts";
 import type { Checkpoint } from "../../runs/checkpoint.ts";
 import { shortModelName } from "../../util/model-name.ts";
-import { Conversations, type ModelRequest } from "./conversations.ts";
+import { Conversations } from "./conversations.ts";
+import type { ModelRequest } from "./model-request.ts";
 import type { ServedCalls } from "./served-calls.ts";
 import type { ModelServerOptions, ServedModelSpec } from "./serve-options.ts";
 import { checkpointVersion, modelVersion, versionHeader } from "./version.ts";
@@ -147,12 +148,7 @@ export class ModelHost implements ServedModel {
       signal,
     );
     try {
-      return new ModelHost(
-        named,
-        started,
-        await modelVersion(located, started.checkpoint),
-        options,
-      );
+      return new ModelHost(named, started, modelVersion(located, started.checkpoint), options);
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;
@@ -203,7 +199,7 @@ export class ModelHost implements ServedModel {
     }
     await this.#gateway.pause(drainMs);
     try {
-      const version = await checkpointVersion(checkpoint);
+      const version = checkpointVersion(checkpoint);
       const weightVersion = await load(checkpoint);
       this.#gateway.setWeightVersion(weightVersion);
       this.#versions.set(weightVersion, version);

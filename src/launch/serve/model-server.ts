@@ -1,5 +1,4 @@
 /** Models at plain `/v1`, as OpenAI's and Anthropic's clients expect them. */
-import { join } from "node:path";
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import { refuseBrowsers } from "../../gateway/app.ts";
 import { checkLimits } from "../../gateway/gateway-options.ts";
@@ -21,7 +20,7 @@ import { findProtocol } from "../../gateway/routes/protocols.ts";
 import type { FeedbackInput } from "../../production/store/feedback.ts";
 import { defined } from "../../util/defined.ts";
 import { CanaryModel } from "./canary/canary-model.ts";
-import { CanaryFile } from "./canary/canary-state.ts";
+import { openCanary, originOf } from "./canary/open-canary.ts";
 import { findCandidates } from "./canary/find-candidates.ts";
 import { feedbackMetrics } from "./feedback-metrics.ts";
 import { follow } from "./follow.ts";
@@ -33,12 +32,7 @@ import {
   nameModel,
   type ServedModel,
 } from "./model-host.ts";
-import {
-  type CanaryChange,
-  checkCanary,
-  checkKey,
-  type ModelServerOptions,
-} from "./serve-options.ts";
+import { checkCanary, checkKey, type ModelServerOptions } from "./serve-options.ts";
 import { ServedCalls } from "./served-calls.ts";
 
 /** Serves models over HTTP. Created by `createModelServer`. */
@@ -238,35 +232,6 @@ function checkNames(named: readonly { readonly name: string }[]): void {
   });
 }
 
-const originOf = ({ given, name }: NamedModel): string =>
-  typeof given === "string" ? given : name;
-
-/** Its state is in the store, by the name that it is served under. */
-async function openCanary(
-  model: NamedModel,
-  {
-    calls,
-    rule,
-    host,
-  }: {
-    readonly calls: ServedCalls;
-    readonly rule: ReturnType<typeof checkCanary>;
-    readonly host: HostOptions;
-  },
-): Promise<CanaryModel> {
-  const folder = join(host.store as string, "serve", encodeURIComponent(model.name));
-  const file = new CanaryFile(folder);
-  const { share, ...limits } = rule;
-  const onChange = (change: CanaryChange): void => host.onCanary?.(change);
-  const parts = { file, calls, rule: limits, share, host, onChange, now: Date.now };
-  try {
-    return await CanaryModel.open(model, originOf(model), parts);
-  } catch (error) {
-    file[Symbol.dispose]();
-    throw error;
-  }
-}
-
 /**
  * Loads models and serves them with the APIs of OpenAI (chat completions, completions, responses) and
  * Anthropic (messages), streams and tools included. Calls are kept where `store` names a folder. With a `canary`,
@@ -295,7 +260,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   const rule = options.canary && checkCanary(options.canary, options);
   const calls =
     options.store === undefined ? undefined : new ServedCalls(options.store, options.onWarning);
-  const host: HostOptions = { ...options, ...defined({ calls }) };
+  const hosting: HostOptions = { ...options, ...defined({ calls }) };
   const plain: ModelHost[] = [];
   const canaries: CanaryModel[] = [];
   const closeAll = async (): Promise<void> => {
@@ -304,8 +269,9 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   };
   try {
     for (const model of named)
-      if (calls === undefined || rule === undefined) plain.push(await ModelHost.open(model, host));
-      else canaries.push(await openCanary(model, { calls, rule, host }));
+      if (calls === undefined || rule === undefined)
+        plain.push(await ModelHost.open(model, hosting));
+      else canaries.push(await openCanary(model, { calls, rule, host: hosting }));
   } catch (error) {
     await closeAll();
     throw error;

@@ -5,10 +5,15 @@
 import { CheckpointError } from "../../../core/errors.ts";
 import { namesStep } from "../../evaluate/open-checkpoint.ts";
 import { OneAfterAnother } from "../../../util/one-after-another.ts";
-import type { ModelRequest } from "../conversations.ts";
 import { joinMetrics } from "../join-metrics.ts";
-import { type HostOptions, ModelHost, nameModel, type NamedModel } from "../model-host.ts";
-import type { ServedModel } from "../model-host.ts";
+import {
+  type HostOptions,
+  ModelHost,
+  nameModel,
+  type NamedModel,
+  type ServedModel,
+} from "../model-host.ts";
+import type { ModelRequest } from "../model-request.ts";
 import type { ServedCalls } from "../served-calls.ts";
 import type { CanaryChange } from "../serve-options.ts";
 import { type CanaryLook, type CanaryRule, look } from "./canary-rule.ts";
@@ -120,14 +125,14 @@ export class CanaryModel implements ServedModel {
         const { current, trial } = this.#state;
         if (trial === null) return;
         const of = (version: string) => calls.tally(version, trial.since);
-        const [inUse, tried] = [of(current.version), of(trial.version)];
-        const found = look(inUse, tried, trial.looks, rule);
+        const [before, tried] = [of(current.version), of(trial.version)];
+        const found = look(before, tried, trial.looks, rule);
         if (found === null) return;
         if (found.verdict === null) {
           this.#set({ ...this.#state, trial: { ...trial, looks: trial.looks + 1 } });
           continue;
         }
-        this.#end(found, `${tried.n} against ${inUse.n} pieces of feedback`);
+        this.#end(found, `${tried.n} against ${before.n} pieces of feedback`);
       }
     });
   }

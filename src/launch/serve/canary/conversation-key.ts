@@ -1,7 +1,7 @@
 /** What makes calls belong together, so that a conversation stays with one version. */
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonFields } from "../../../gateway/http/json-fields.ts";
-import type { ModelRequest } from "../conversations.ts";
+import type { ModelRequest } from "../model-request.ts";
 
 /** Names the conversation of a request. */
 export const conversationHeader = "x-conversation-id";

@@ -20,14 +20,11 @@ export async function findCandidates(
   signal: AbortSignal,
 ): Promise<void> {
   let reported = "";
-  do {
+  for (;;) {
     try {
       if (canary.state.trial === null) {
         const found = await nameModel({ name: canary.name, model });
-        const version = await modelVersion(
-          found.located,
-          found.located.kind === "checkpoint" ? found.located.checkpoint : null,
-        );
+        const version = modelVersion(found.located);
         if (canary.isNew(version)) await canary.consider(found, version);
       }
       reported = "";
@@ -36,6 +33,8 @@ export async function findCandidates(
       if (why !== reported) onWarning(`${model} cannot be tried: ${why}`);
       reported = why;
     }
-    if (follow) await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
-  } while (follow && !signal.aborted);
+    if (!follow) return;
+    await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+  }
 }
