@@ -1,7 +1,7 @@
 /** A critic on the embedded engine: one rollout per task, a warm-up, resumed bit by bit, and with everything else that changes rewards. */
 import { describe, expect, it } from "vitest";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
-import { buildTrainConfig } from "../../src/config/build-train-config.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -123,6 +123,29 @@ describe("a critic with one rollout per task", () => {
     expect(steps[3]?.["train/ratio_max"]).toBe(1);
   }, 120_000);
 
+  it("subtracts each token's KL from its own reward", async () => {
+    const { steps } = await run({
+      evaluator: () => 1,
+      set: {
+        "algorithm.use_kl_in_reward": true,
+        "algorithm.kl_penalty": "k2",
+        "algorithm.kl_ctrl.kl_coef": 10,
+        "algorithm.estimator": { type: "gae" },
+        // Something else moves the policy while advantages are equal.
+        "algorithm.entropy_coef": 0.5,
+        "training.learning_rate": 0.01,
+      },
+    });
+    // The evaluator's reward is 1; what is left of it depends on how much of a rollout is still to come.
+    expect(steps[0]).toMatchObject({ "critic/returns/min": 1, "critic/returns/max": 1 });
+    for (const step of steps.slice(1)) {
+      expect(step["shaping/reward_kl_penalty"]).toBeGreaterThan(0);
+      expect(step["critic/returns/min"]).toBeLessThan(step["critic/returns/max"] as number);
+      expect(step["critic/returns/max"]).toBeLessThanOrEqual(1);
+      expect(step["reward/agent/mean"]).toBe(1);
+    }
+  }, 120_000);
+
   it("trains asynchronously", async () => {
     const { steps, events } = await run({ set: { "async_training.enable": true } });
     expect(steps).toHaveLength(4);
@@ -132,29 +155,26 @@ describe("a critic with one rollout per task", () => {
 });
 
 describe("gae is refused", () => {
-  it("on a backend without a critic, before anything starts", async () => {
-    const { trainer } = coinTrainer({
-      backend: coinBackend(),
-      set: { "algorithm.estimator.type": "gae" },
-    });
-    await expect(trainer.train()).rejects.toThrow(
+  it("on a backend without a critic, before anything starts", () => {
+    const set = { "algorithm.estimator.type": "gae" };
+    expect(() => coinTrainer({ backend: coinBackend(), set })).toThrow(
       'The backend "coin" does not support algorithm.estimator.type="gae". Backends that support it: local.',
     );
   });
 
   it.each([
-    [{ normalize_by_steps: true }, "gives each token its own"],
-    [{ mode: "per_step", gamma: 0.9 }, "Set algorithm.estimator.gamma instead"],
-  ])("with stepwise_advantage=%j", (stepwise, message) => {
-    expect(() =>
-      buildTrainConfig({
-        model: { name: "m" },
-        algorithm: { estimator: { type: "gae" } },
-        "stepwise_advantage.enable": true,
-        ...Object.fromEntries(
-          Object.entries(stepwise).map(([name, value]) => [`stepwise_advantage.${name}`, value]),
-        ),
-      } as never),
-    ).toThrow(message);
+    ["normalize_by_steps=true", "gives each token its own"],
+    ["gamma=0.9", "Set algorithm.estimator.gamma instead"],
+  ])("with stepwise_advantage.%s", (option, message) => {
+    const overrides = [
+      ...["model.name=m", "algorithm.estimator=gae", "stepwise_advantage.enable=true"],
+      ...["stepwise_advantage.mode=per_step", `stepwise_advantage.${option}`],
+    ];
+    expect(() => loadConfig({ overrides })).toThrow(message);
+  });
+
+  it("for a single role", () => {
+    const overrides = ["model.name=m", "algorithm.estimator_by_role={judge: gae}"];
+    expect(() => loadConfig({ overrides })).toThrow("estimator_by_role");
   });
 });

@@ -358,8 +358,9 @@ export class PolicyTrainer {
 }
 
 /** A row without what is observed; the critic's columns are those of the row itself. */
-function sampledOnly({ observationWeights: _, ...row }: TrainingRow): TrainingRow {
-  return row;
+function sampledOnly(row: TrainingRow): TrainingRow {
+  const { observationWeights: _, ...sampled } = row;
+  return sampled;
 }
 
 /** What an update reports, over micro-batches: means per token. */
