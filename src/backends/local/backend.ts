@@ -96,13 +96,15 @@ export class LocalBackend implements TrainingBackend {
         ...defined({ onProgress: onPull }),
       });
       path = found.path;
-      const renderer = await loadModelRenderer(path);
-      const loaded = await (this.#worker ??= new WorkerClient()).call("load", {
+      // While the engine reads the weights, unless it needs prompts for that.
+      const reading = loadModelRenderer(path);
+      const probes = quantization === "none" ? [] : probePrompts(await reading);
+      const loading = (this.#worker ??= new WorkerClient()).call("load", {
         ...found,
         lora: isFrozen ? null : run.model.lora,
         isFrozen,
         quantization,
-        probes: quantization === "none" ? [] : probePrompts(renderer),
+        probes,
         seed: run.seed,
         threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
         precision: this.#options.precision ?? "auto",
@@ -110,6 +112,14 @@ export class LocalBackend implements TrainingBackend {
         ...defined({ cacheMemoryMiB }),
         momentPrecision: this.#options.momentPrecision ?? "float32",
       });
+      // Where both fail, that of the renderer is thrown.
+      loading.catch(() => undefined);
+      const renderer = await reading.catch(async (error: unknown) => {
+        await this.#worker?.terminate();
+        this.#worker = undefined;
+        throw error;
+      });
+      const loaded = await loading;
       const model = { name: run.model.name, contextLength: loaded.contextLength };
       const watched =
         onWarning === undefined
