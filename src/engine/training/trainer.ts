@@ -107,7 +107,7 @@ export class PolicyTrainer {
     return this.#critic;
   }
 
-  /** Goes on with the critic of a checkpoint, or with a new one. */
+  /** Continues with the critic of a checkpoint, or with a new one. */
   restoreCritic(critic: ValueHead | null): void {
     this.#critic = critic;
   }

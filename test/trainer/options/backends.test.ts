@@ -112,7 +112,7 @@ describe("explainOption", () => {
       becomes: ["algorithm.estimator.lambda"],
     });
     expect(explainOption("critic.optim.lr")).toMatchObject({
-      why: expect.stringContaining("a linear layer"),
+      why: expect.stringContaining("a layer on the policy"),
     });
     expect(explainOption("agent.name")).toMatchObject({
       why: expect.stringContaining("no effect"),

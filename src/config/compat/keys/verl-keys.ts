@@ -2,7 +2,7 @@
 import { aboveZero, type CompatKey, idleKeys, type Look } from "./key-kinds.ts";
 
 const ownCritic =
-  "the critic of algorithm.estimator=gae is a linear layer, with options of its own under algorithm.estimator";
+  "the critic of algorithm.estimator=gae is a layer on the policy, whose options are under algorithm.estimator";
 /** Other estimators of verl read it, too. */
 const onlyGae =
   (usual: number, why: string) =>
