@@ -58,6 +58,6 @@ export async function readCritic(
     setMoments(head.adam.firstMoment.get(name)!, need(`m.${name}`, shape));
     setMoments(head.adam.secondMoment.get(name)!, need(`v.${name}`, shape));
   }
-  [head.adam.step] = need("step", [1]) as unknown as [number];
+  head.adam.step = need("step", [1])[0]!;
   return head;
 }
