@@ -152,13 +152,15 @@ export interface Sections {
     readonly untrainedRoles?: readonly string[];
     /**
      * What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex,
-     * opencode and pi have rules for titles, summaries, quota checks, a small model and sub-agents,
-     * other agents those that they are given. exclude keeps them out of training, train treats them
-     * as all others.
-     * Allowed: one of exclude, train.
-     * @default "exclude"
+     * opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent,
+     * other agents those that they are given. own keeps out of training what a rule matches that
+     * the agent was given, and trains all other calls with the reward of their rollout, summaries
+     * and sub-agents included; exclude keeps out what any rule matches, a list what those in it
+     * match, train nothing.
+     * Allowed: one of own, train, exclude, or a list of rules.
+     * @default "own"
      */
-    readonly sideCalls?: "exclude" | "train";
+    readonly sideCalls?: "own" | "train" | "exclude" | readonly string[];
     /**
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
@@ -1633,6 +1635,22 @@ export interface Sections {
      * @default "current"
      */
     readonly selfWeights?: "current" | "initial";
+    /**
+     * Averages the weights of the policy as its own teacher: after each optimizer step they are
+     * this share of what they were and the rest of the policy's, so that a teacher changes slowly
+     * (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.
+     * Allowed: a number above 0 and below 1, or null.
+     * @default null
+     */
+    readonly teacherAverage?: number | null;
+    /**
+     * Divides the logits of the policy as its own teacher, in addition to the temperature of
+     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * response is right, but few of its samples, teaches itself to give that one.
+     * Allowed: a number above 0 and at most 10.
+     * @default 1
+     */
+    readonly teacherTemperature?: number;
     /**
      * What falls with the teacher's advantages, estimated from the sampled token: reverse is
      * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens

@@ -63,7 +63,7 @@ export type AgentFlowFunction<Metadata = Record<string, unknown>> = (
 export interface AgentFlowObject<Metadata = Record<string, unknown>> {
   /** Name of the trajectory for calls that belong to no handle. @default "agent" */
   readonly name?: string;
-  /** Rules by which calls next to the task are kept out of training. @default none: all calls are trained on */
+  /** Rules by which calls next to the task are kept out of training, see `rollout.side_calls`. @default none */
   readonly sideCalls?: readonly SideCallRule[];
   run(task: Task<Metadata>, config: AgentConfig): unknown;
   /** Called after the last rollout of a run or an evaluation; a later `run` starts anew. @default none */

@@ -1,6 +1,7 @@
 /** Formats a round for the terminal. */
 import type { ImproveResult, Stage } from "../../launch/improve/improve.ts";
-import { type Round, roundFolder } from "../../runs/rounds/round.ts";
+import { roundFolder } from "../../runs/rounds/round-file.ts";
+import type { Round } from "../../runs/rounds/round.ts";
 import { safeText } from "../terminal/terminal.ts";
 
 export const stageLine = (stage: Stage, { round }: Round): string => `round ${round}: ${stage}\n`;

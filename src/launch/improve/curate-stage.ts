@@ -5,14 +5,17 @@ import type { ImproveConfig } from "../../config/improve/improve-config.ts";
 import { namingFile } from "../../core/file-error.ts";
 import { curate, type CurateOptions } from "../../production/curate/curate.ts";
 import type { CurateReport } from "../../production/curate/report.ts";
-import { type CurateStage, type Round } from "../../runs/rounds/round.ts";
+import type { CurateStage, Round } from "../../runs/rounds/round.ts";
 import { defined } from "../../util/defined.ts";
 import { loadScrub } from "../load-scrub.ts";
 import { curatedFolder, readBy } from "./round-configs.ts";
 
-/** The first record of feedback that no round has taken. */
+/** The first record of feedback that no round has taken; what an abandoned one took is free again. */
 export function firstNewFeedback(rounds: readonly Round[]): number {
-  return Math.max(0, ...rounds.flatMap(({ curate: done }) => done?.feedback.to ?? []));
+  const taken = rounds.flatMap(({ status, curate: done }) =>
+    done === undefined || status === "abandoned" ? [] : [done.feedback.to],
+  );
+  return Math.max(0, ...taken);
 }
 
 /** A folder appears only when all of it is written. */

@@ -7,12 +7,8 @@ import { type GateOptions, gate } from "../evaluate/gate.ts";
 import { readEpisodes } from "../../runs/evaluations/recorded-episodes.ts";
 import { addRegressions } from "../../runs/evaluations/regression-set.ts";
 import type { GateResult } from "../../runs/evaluations/gate-folders.ts";
-import {
-  type GateStage,
-  roundFolder,
-  type TrainStage,
-  type Round,
-} from "../../runs/rounds/round.ts";
+import { roundFolder } from "../../runs/rounds/round-file.ts";
+import type { GateStage, TrainStage, Round } from "../../runs/rounds/round.ts";
 import { renameSync } from "../../util/files/rename.ts";
 import { defined } from "../../util/defined.ts";
 import { gateConfig, gateRule } from "./round-configs.ts";

@@ -11,13 +11,8 @@ import type { EventListener } from "../../trainer/events.ts";
 import type { CurateOptions } from "../../production/curate/curate.ts";
 import { checkRule } from "../../runs/evaluations/gate-rule.ts";
 import { writeHandedOver } from "../../runs/rounds/handed-over.ts";
-import {
-  readRounds,
-  type Round,
-  roundFolder,
-  type RoundStatus,
-  writeRound,
-} from "../../runs/rounds/round.ts";
+import { readRounds, roundFolder, writeRound } from "../../runs/rounds/round-file.ts";
+import type { Round, RoundStatus } from "../../runs/rounds/round.ts";
 import { lockRun } from "../../runs/run-lock.ts";
 import type { KnownVersion } from "../serve/canary/canary-state.ts";
 import { collectStage } from "./collect-stage.ts";

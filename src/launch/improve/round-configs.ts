@@ -5,7 +5,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { type GateRule } from "../../runs/evaluations/gate-rule.ts";
-import { roundFolder, roundName } from "../../runs/rounds/round.ts";
+import { roundFolder, roundName } from "../../runs/rounds/round-file.ts";
 import type { CuratedName } from "../../production/curate/curated-files.ts";
 
 /** What each way to train reads. */
@@ -25,7 +25,7 @@ const set = (key: string, value: unknown): string => `${key}=${JSON.stringify(va
 const leastVal = 2;
 
 export function trainingConfig(
-  { config: file, folder, train, gate }: ImproveConfig,
+  { config: file, folder, train }: ImproveConfig,
   { round, model, val }: { readonly round: number; readonly model: string; readonly val: number },
 ): TrainConfig {
   const curated = curatedFolder(folder, round);
@@ -33,10 +33,7 @@ export function trainingConfig(
   const rows = join(curated, `${name}.jsonl`);
   const data =
     train.with === "rl"
-      ? [
-          set("dataset.train", rows),
-          ...(gate.heldOut === null ? [] : [set("dataset.val", gate.heldOut)]),
-        ]
+      ? [set("env", `replay:${curated}`)]
       : [
           set("fine_tuning.train", rows),
           ...(val < leastVal

@@ -5,7 +5,7 @@ import type { ImproveConfig } from "../../config/improve/improve-config.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { EventListener } from "../../trainer/events.ts";
 import type { Round, TrainStage } from "../../runs/rounds/round.ts";
-import { roundFolder } from "../../runs/rounds/round.ts";
+import { roundFolder } from "../../runs/rounds/round-file.ts";
 import { configFile } from "../../runs/stored-config.ts";
 import { AgentTrainer } from "../agent-trainer.ts";
 import { fineTune } from "../finetune/fine-tune.ts";

@@ -1,6 +1,7 @@
 /** Rounds of improvement next to the runs that are viewed, with what users said of each model since. */
 import { dirname } from "node:path";
-import { readRounds, type Round, roundFolder } from "../../runs/rounds/round.ts";
+import { readRounds, roundFolder } from "../../runs/rounds/round-file.ts";
+import type { Round } from "../../runs/rounds/round.ts";
 import { readHandedOver } from "../../runs/rounds/handed-over.ts";
 import type { FeedbackCount, RoundRow } from "../api.ts";
 import type { ViewedRun } from "./viewed-run.ts";
