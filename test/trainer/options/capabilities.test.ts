@@ -114,15 +114,18 @@ const knows =
     return Number.isFinite(sum) && sum < 0;
   };
 
-/** After an update, it is another model than the one being trained. */
+/** After an update, it is neither the model being trained nor the one that it began with. */
 const averages: Question["ask"] = async (asked, config) => {
   const { backend, rows } = asked;
   await updateAsAsked(asked, config);
-  const [now, average] = [
+  const average = await backend.forward!(rows, "average");
+  const others = [
     await backend.forward!(rows, "current"),
-    await backend.forward!(rows, "average"),
+    await backend.forward!(rows, "reference"),
   ];
-  return now.some((row, r) => row.some((value, i) => value !== average[r]![i]));
+  return others.every((other) =>
+    other.some((row, r) => row.some((value, i) => value !== average[r]![i])),
+  );
 };
 
 /** Other logits have other log-probabilities. */
