@@ -84,9 +84,10 @@ export interface Sections {
      */
     readonly seed?: number;
     /**
-     * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
-     * difficulty and shuffle equal ones.
-     * Allowed: one of none, easy_first, hard_first.
+     * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by
+     * difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates
+     * observed so far, without epochs.
+     * Allowed: one of none, easy_first, hard_first, solve_rate.
      * @default "none"
      */
     readonly curriculum?: OrType<
@@ -101,6 +102,31 @@ export interface Sections {
            * @default "difficulty"
            */
           readonly difficultyKey?: string;
+        }
+      | {
+          readonly type: "solve_rate";
+          /**
+           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each
+           * task from its posterior and takes the highest, expected samples tasks in proportion to
+           * the mean.
+           * Allowed: one of thompson, expected.
+           * @default "thompson"
+           */
+          readonly sampling?: "thompson" | "expected";
+          /**
+           * Batches after which an observed solve rate counts half: the policy has changed.
+           * Allowed: a number of at least 0.1 and at most 1000000.
+           * @default 20
+           */
+          readonly halfLife?: number;
+          /**
+           * Key of a task's metadata: tasks with the same value share an estimate of their solve
+           * rate. null gives each task its own, which says something only of tasks that were rolled
+           * out before.
+           * Allowed: a non-empty string, or null.
+           * @default null
+           */
+          readonly groupKey?: string | null;
         }
     >;
   };
@@ -464,6 +490,14 @@ export interface Sections {
      * @default null
      */
     readonly usd?: number | null;
+    /**
+     * Maximum minutes on the clock, over all processes of the run that counted any, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a number above 0 and at most 5256000, or null.
+     * @default null
+     */
+    readonly minutes?: number | null;
     readonly prices?: {
       /**
        * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
@@ -1506,6 +1540,14 @@ export interface Sections {
      */
     readonly valFraction?: number;
     /**
+     * Whether each validation also runs the agent on the tasks of dataset.val, as in training:
+     * val/reward/mean and others are measured next to the loss, and trainer.best_metric decides
+     * which checkpoint is the best and when to stop early.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly rewards?: boolean;
+    /**
      * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
      * that were captured: the good ones for sft, the best and the worst of each task for dpo, good
      * and bad ones for kto.
@@ -1975,12 +2017,19 @@ export interface AlgorithmNames {
          */
         readonly criticWarmup?: number;
         /**
-         * Learning rate of the critic's value head, a linear layer on the last hidden states; it
-         * has no schedule. Its AdamW is otherwise that of the policy, without weight decay.
+         * Learning rate of the critic, a gated layer on the hidden states of the policy; it has no
+         * schedule. Its AdamW is otherwise that of the policy, without weight decay.
          * Allowed: a number above 0.
-         * @default 0.001
+         * @default 0.002
          */
         readonly valueLearningRate?: number;
+        /**
+         * Optimizer steps of the critic in each update, all on the rows of the update; they are
+         * cheap, since the policy's hidden states are computed once.
+         * Allowed: a whole number of at least 1 and at most 1000.
+         * @default 16
+         */
+        readonly valueEpochs?: number;
         /**
          * Values are clipped to this distance from those of before the update, as in PPO
          * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.
@@ -1988,13 +2037,6 @@ export interface AlgorithmNames {
          * @default 0.5
          */
         readonly valueClip?: number | null;
-        /**
-         * Coefficient of the value loss in the gradient of the weights that policy and critic
-         * share; 0 trains the value head alone, on hidden states that it does not change.
-         * Allowed: a number of at least 0.
-         * @default 0
-         */
-        readonly valueCoef?: number;
       }
   >;
   /**

@@ -48,7 +48,8 @@ export interface AgentConfig {
   readonly environment?: EnvironmentEpisode;
   /**
    * A `fetch` for SDKs: inside of `withTrajectory(name, ...)` it sends calls that are meant for
-   * `baseUrl` to the endpoint of that trajectory. Anything else passes unchanged.
+   * `baseUrl` to the endpoint of that trajectory. They go to the gateway as a function, without a socket, which
+   * takes less processor time. Anything else passes unchanged.
    */
   readonly fetch: typeof fetch;
   /** A separate endpoint. The same name gives the same trajectory within a rollout. */

@@ -143,8 +143,8 @@ export const command: CliCommand = defineCommand({
       ...set,
       ...defined({ n }),
       signal: interrupt.signal,
-      onResult: progress.onResult,
-      onWarning: progress.onWarning,
+      onResult: (item, how) => progress.onResult(item, how),
+      onWarning: (message) => progress.onWarning(message),
       onPull: createPullProgress(io.stderr),
     }).finally(() => {
       progress.clear();

@@ -115,6 +115,31 @@ export const groupMetrics = [
         when: "`rejection_sample.enable`, synchronous",
       },
       {
+        names: ["curriculum/solve_rate"],
+        unit: "fraction",
+        meaning:
+          "Mean of the estimated solve rates of the tasks, or groups of tasks, that were rolled out.",
+        when: "`data.curriculum=solve_rate`",
+      },
+      {
+        names: ["curriculum/solved_fraction", "curriculum/unsolved_fraction"],
+        unit: "fraction",
+        meaning: "Those of them whose estimate is above 0.9, and below 0.1.",
+        when: "`data.curriculum=solve_rate`",
+      },
+      {
+        names: ["curriculum/seen_fraction"],
+        unit: "fraction",
+        meaning: "Tasks, or groups of tasks, that were rolled out so far.",
+        when: "`data.curriculum=solve_rate`",
+      },
+      {
+        names: ["curriculum/informative_fraction"],
+        unit: "fraction",
+        meaning: "Of the tasks rolled out since the last step, those solved by some attempts only.",
+        when: "`data.curriculum=solve_rate`, a task was rolled out",
+      },
+      {
         names: ["replay/used_tasks", "replay/kept_tasks"],
         unit: "count",
         meaning: "Tasks of earlier steps that were trained on again; those in the buffer.",

@@ -1,6 +1,11 @@
 /** Whether a candidate is better than the model in use: a rule held against evaluations of both. Pure. */
-import { type ComparableEvaluation, compareEvaluations, itemsOf, meansOf } from "./compare.ts";
-import type { TaskMeans } from "./compare.ts";
+import {
+  type ComparableEvaluation,
+  compareEvaluations,
+  itemsOf,
+  meansOf,
+  type TaskMeans,
+} from "./compare.ts";
 import type { EvaluationItem } from "./evaluation-item.ts";
 import type {
   GateInput,
