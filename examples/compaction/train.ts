@@ -15,9 +15,9 @@ const warm = await fineTune({
     model: { name: "builtin:shop-tiny", loraRank: 0 },
     data: { trainBatchSize: 32 },
     training: { learningRate: 1e-3 },
-    trainer: { totalBatches: 150 },
+    trainer: { totalBatches: 300 },
   },
-  train: demonstrations(150 * 32),
+  train: demonstrations(300 * 32),
   onEvent: ({ type, step, ...event }) => {
     if (type === "step-end" && "metrics" in event && step % 50 === 0)
       console.log(`demonstrations ${step}  loss ${event.metrics["train/loss"]?.toFixed(3)}`);
@@ -33,11 +33,11 @@ async function reinforce(notes: "train" | "exclude"): Promise<number[]> {
       `model.name=${JSON.stringify(warm.runDir)}`,
       "model.lora_rank=0",
       `data.max_prompt_length=${window - responseTokens}`,
-      "data.train_batch_size=8",
+      "data.train_batch_size=16",
       "rollout.n=8",
       `rollout.train.max_tokens=${responseTokens}`,
       "training.learning_rate=1e-4",
-      "trainer.total_batches=25",
+      "trainer.total_batches=20",
       ...process.argv.slice(2),
       `rollout.side_calls=${notes}`,
     ],
