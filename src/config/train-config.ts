@@ -1645,7 +1645,7 @@ export interface Sections {
     readonly teacherAverage?: number | null;
     /**
      * Divides the logits of the policy as its own teacher, in addition to the temperature of
-     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * sampling: below 1 it is more certain than the policy, so that a model whose most likely
      * response is right, but few of its samples, teaches itself to give that one.
      * Allowed: a number above 0 and at most 10.
      * @default 1
