@@ -3,7 +3,7 @@ import { rmSync, writeFileSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { importOwn } from "../../src/cli/load/own-calls.ts";
+import { importOwn } from "../../src/launch/own-calls.ts";
 import { otelDocument } from "../../src/cli/export/open-telemetry.ts";
 import type { Trace } from "../../src/core/trace.ts";
 import type { Episode } from "../../src/core/trajectory.ts";

@@ -103,12 +103,7 @@ export const command: CliCommand = defineCommand({
     const set = defined({ regressions, grow });
     const say = (result: Awaited<ReturnType<typeof gate>>, folder?: string): number => {
       const where = folder === undefined ? "" : `results: ${folder}\n`;
-      writeResult(
-        io,
-        json,
-        { ...result, ...defined({ folder }) },
-        `${formatGate(result)}${where}`,
-      );
+      writeResult(io, json, { ...result, ...defined({ folder }) }, `${formatGate(result)}${where}`);
       return result.verdict === "better" ? exitCodes.done : exitCodes.failed;
     };
     if (isEvaluation(current) && isEvaluation(candidate)) {
@@ -148,8 +143,8 @@ export const command: CliCommand = defineCommand({
       ...set,
       ...defined({ n }),
       signal: interrupt.signal,
-      onResult: progress.onResult,
-      onWarning: progress.onWarning,
+      onResult: (item, how) => progress.onResult(item, how),
+      onWarning: (message) => progress.onWarning(message),
       onPull: createPullProgress(io.stderr),
     }).finally(() => {
       progress.clear();

@@ -41,7 +41,7 @@ type Shared = EvaluationRunOptions<Task | TaskRow> & { readonly tasks?: readonly
 /** @throws AgentTrainerError ABORTED when it was interrupted. */
 async function measure(options: Shared, model: Model, folder: string): Promise<void> {
   const { status } = await evaluate({
-    ...(options as EvaluationOptions<Task | TaskRow>),
+    ...(options as EvaluationOptions),
     model,
     folder,
     resume: isEvaluation(folder),

@@ -1,4 +1,4 @@
-/** One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. */
+/** One model with one version of its weights at a time, and a gateway without a socket in front of them. */
 import { defined } from "../../util/defined.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { evaluationConfig } from "../evaluate/evaluation-config.ts";
@@ -6,10 +6,16 @@ import { locateModel, type LocatedModel } from "../evaluate/locate-model.ts";
 import { namesStep } from "../evaluate/open-checkpoint.ts";
 import { type StartedModel, startModel } from "../evaluate/start-model.ts";
 import { createGateway, type Gateway } from "../../gateway/gateway.ts";
+import { createMemoryTraceStore } from "../../gateway/store/memory-trace-store.ts";
+import type { TraceStore } from "../../gateway/store/trace-store.ts";
+import { overlay } from "../../core/overlay.ts";
 import type { Checkpoint } from "../../runs/checkpoint.ts";
 import { shortModelName } from "../../util/model-name.ts";
-import { Conversations, type ModelRequest } from "./conversations.ts";
+import { Conversations } from "./conversations.ts";
+import type { ModelRequest } from "./model-request.ts";
+import type { ServedCalls } from "./served-calls.ts";
 import type { ModelServerOptions, ServedModelSpec } from "./serve-options.ts";
+import { checkpointVersion, modelVersion, versionHeader } from "./version.ts";
 
 /** How long calls in flight may take before weights change under them. */
 const drainMs = 10_000;
@@ -39,7 +45,24 @@ export async function nameModel({ name, model }: ServedModelSpec): Promise<Named
 const isFollowable = (model: ServedModelSpec["model"]): model is string =>
   typeof model === "string" && !namesStep(model);
 
-export class ModelHost implements AsyncDisposable {
+/** What is served under a name. */
+export interface ServedModel extends AsyncDisposable {
+  readonly name: string;
+  /** Never rejects: failures are responses. */
+  respond(request: ModelRequest): Promise<Response>;
+  /** In Prometheus' text format. */
+  metrics(): Promise<string>;
+  /** Refuses new calls and waits for those in flight; resolves with how many are left. */
+  drain(limitMs: number): Promise<number>;
+}
+
+/** What a host needs beyond its model. */
+export interface HostOptions extends Omit<ModelServerOptions, "models"> {
+  /** Keeps the calls. @default none does */
+  readonly calls?: ServedCalls;
+}
+
+export class ModelHost implements ServedModel {
   readonly name: string;
   /** Where it is from, for people. */
   readonly label: string;
@@ -48,29 +71,60 @@ export class ModelHost implements AsyncDisposable {
   readonly #gateway: Gateway;
   readonly #started: StartedModel;
   readonly #conversations: Conversations;
+  readonly #calls: ServedCalls | undefined;
+  /** By the number that traces have. */
+  readonly #versions = new Map<number | null, string>();
+  #version: string;
   #step: number | null;
 
   private constructor(
     { name, located, given }: NamedModel,
-    parts: { readonly gateway: Gateway; readonly started: StartedModel },
+    started: StartedModel,
+    version: string,
+    options: HostOptions,
   ) {
     this.name = name;
     this.label =
       located.kind === "config" ? name : "label" in located ? located.label : located.name;
     const isRun = located.kind === "checkpoint" && typeof given === "string";
     this.runPath = isRun ? given : null;
-    this.#step = parts.started.checkpoint?.state.step ?? null;
-    this.#gateway = parts.gateway;
-    this.#started = parts.started;
-    this.#conversations = new Conversations(parts.gateway);
+    this.#step = started.checkpoint?.state.step ?? null;
+    this.#started = started;
+    this.#calls = options.calls;
+    this.#version = version;
+    this.#versions.set(started.weightVersion, version);
+    const { onWarning, onError } = options;
+    this.#gateway = createGateway({
+      target: started.target,
+      model: name,
+      store: this.#keeping(createMemoryTraceStore()),
+      sessionIdleMs,
+      onWarning: (message) => onWarning?.(`${name}: ${message}`),
+      ...(onError === undefined ? {} : { onError }),
+    });
+    this.#gateway.setWeightVersion(started.weightVersion);
+    this.#conversations = new Conversations(this.#gateway);
+  }
+
+  /** A call is kept before its response ends, so that feedback on it finds it. */
+  #keeping(store: TraceStore): TraceStore {
+    const calls = this.#calls;
+    if (calls === undefined) return store;
+    return overlay(store, {
+      append: async (traces) => {
+        await store.append(traces);
+        const [first] = traces;
+        const origin = first && this.#conversations.originOf(first.sessionUid);
+        if (origin === undefined) return;
+        const version = this.#versions.get(first?.weightVersion ?? null) ?? this.#version;
+        await calls.add(traces, version, origin);
+      },
+    });
   }
 
   /** @throws ModelError, CheckpointError, ConfigError, HubError */
-  static async open(
-    named: NamedModel,
-    options: Omit<ModelServerOptions, "models">,
-  ): Promise<ModelHost> {
-    const { name, located, given } = named;
+  static async open(named: NamedModel, options: HostOptions): Promise<ModelHost> {
+    const { located, given } = named;
     const resolved = evaluationConfig({}, located);
     const {
       threads,
@@ -78,7 +132,6 @@ export class ModelHost implements AsyncDisposable {
       signal = new AbortController().signal,
       onPull,
       onWarning,
-      onError,
     } = options;
     const { local } = resolved.config;
     const config = {
@@ -95,15 +148,7 @@ export class ModelHost implements AsyncDisposable {
       signal,
     );
     try {
-      const gateway = createGateway({
-        target: started.target,
-        model: name,
-        sessionIdleMs,
-        onWarning: (message) => onWarning?.(`${name}: ${message}`),
-        ...(onError === undefined ? {} : { onError }),
-      });
-      gateway.setWeightVersion(started.weightVersion);
-      return new ModelHost(named, { gateway, started });
+      return new ModelHost(named, started, modelVersion(located, started.checkpoint), options);
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;
@@ -115,8 +160,22 @@ export class ModelHost implements AsyncDisposable {
     return this.#step;
   }
 
-  respond(request: ModelRequest): Promise<Response> {
-    return this.#conversations.respond(request);
+  /** Of the weights that respond; `shop@10-1f3a9c2e` for a checkpoint. */
+  get version(): string {
+    return this.#version;
+  }
+
+  async respond(request: ModelRequest): Promise<Response> {
+    const { body, status, headers } = await this.#conversations.respond(request);
+    const response = new Response(body, { status, headers });
+    // Read now: a call that waited for other weights has those.
+    response.headers.set(versionHeader, this.#version);
+    return response;
+  }
+
+  /** Whether a request continues a response that was given here. */
+  continues(request: ModelRequest): boolean {
+    return this.#conversations.continues(request);
   }
 
   /** In Prometheus' text format. */
@@ -140,7 +199,11 @@ export class ModelHost implements AsyncDisposable {
     }
     await this.#gateway.pause(drainMs);
     try {
-      this.#gateway.setWeightVersion(await load(checkpoint));
+      const version = checkpointVersion(checkpoint);
+      const weightVersion = await load(checkpoint);
+      this.#gateway.setWeightVersion(weightVersion);
+      this.#versions.set(weightVersion, version);
+      this.#version = version;
       this.#step = checkpoint.state.step;
     } finally {
       this.#gateway.resume();

@@ -1,5 +1,6 @@
 /** Two evaluations of the same tasks: one paired test, differences with confidence intervals, and what changed. */
 import { ConfigError } from "../../core/errors.ts";
+import { isUserFault } from "../../core/outcome.ts";
 import { haveCorrectness } from "../episode-metrics.ts";
 import { validationReward } from "../validation-metrics.ts";
 import { groupBy } from "../../util/group-by.ts";
@@ -30,7 +31,7 @@ export interface PairedDifference extends TypicalInterval {
 export interface TaskMeans {
   /** null = no attempt was scored. */
   readonly reward: number | null;
-  /** Fraction of correct attempts; null where correctness is not reported. */
+  /** Fraction of correct attempts; null where correctness is not reported, or a simulated user failed them all. */
   readonly pass: number | null;
 }
 
@@ -67,6 +68,9 @@ export interface CompareOptions {
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
+const passOf = (items: readonly EvaluationItem[]): number | null =>
+  items.length === 0 ? null : meanOf(items.map(({ isCorrect }) => (isCorrect === true ? 1 : 0)));
+
 function taskMeans(
   items: readonly EvaluationItem[],
   failureReward: number,
@@ -75,9 +79,7 @@ function taskMeans(
   const rewards = items.flatMap((item) => validationReward(item, failureReward) ?? []);
   return {
     reward: rewards.length === 0 ? null : meanOf(rewards),
-    pass: hasCorrectness
-      ? meanOf(items.map(({ isCorrect }) => (isCorrect === true ? 1 : 0)))
-      : null,
+    pass: hasCorrectness ? passOf(items.filter((item) => !isUserFault(item))) : null,
   };
 }
 

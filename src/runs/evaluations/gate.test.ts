@@ -95,7 +95,7 @@ it("refuses regression tasks that are lost or were left out, not those that nobo
 });
 
 it("refuses a candidate that was measured on a part of the tasks", () => {
-  const current = made(rewards(20, 10));
+  const current = made(rewards(20, 2));
   const report = gateEvaluations({ current, candidate: made(rewards(15, 15)) });
   expect(report.misses).toMatchObject([{ rule: "coverage", missedBy: 5 }]);
 });

@@ -1,6 +1,11 @@
 /** Whether a candidate is better than the model in use: a rule held against evaluations of both. Pure. */
-import { type ComparableEvaluation, compareEvaluations, itemsOf, meansOf } from "./compare.ts";
-import type { TaskMeans } from "./compare.ts";
+import {
+  type ComparableEvaluation,
+  compareEvaluations,
+  itemsOf,
+  meansOf,
+  type TaskMeans,
+} from "./compare.ts";
 import type { EvaluationItem } from "./evaluation-item.ts";
 import type {
   GateInput,
@@ -119,7 +124,11 @@ function regressionsOf(pair: LoadedPair): Regressions {
   return { tasks: current.length, solved: current.filter(isSolved).length, lost };
 }
 
-function slicesIn(input: GateInput, pair: LoadedPair, rule: Required<GateRule>): readonly GateSlice[] {
+function slicesIn(
+  input: GateInput,
+  pair: LoadedPair,
+  rule: Required<GateRule>,
+): readonly GateSlice[] {
   const { seed, minSliceTasks } = rule;
   const common = new Set(meansOf(pair.candidate).keys());
   return slicesOf(input.current, rule.slices).flatMap(({ field, value, ids }) => {

@@ -10,8 +10,7 @@ export interface Slice {
   readonly ids: ReadonlySet<string>;
 }
 
-const isPlain = (value: unknown): boolean =>
-  ["string", "number", "boolean"].includes(typeof value);
+const isPlain = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value);
 
 /** Metadata of the tasks by their ids; results alone have only `data_source`. */
 function metadataOf(
