@@ -2017,12 +2017,19 @@ export interface AlgorithmNames {
          */
         readonly criticWarmup?: number;
         /**
-         * Learning rate of the critic's value head, a linear layer on the last hidden states; it
-         * has no schedule. Its AdamW is otherwise that of the policy, without weight decay.
+         * Learning rate of the critic, a gated layer on the hidden states of the policy; it has no
+         * schedule. Its AdamW is otherwise that of the policy, without weight decay.
          * Allowed: a number above 0.
-         * @default 0.001
+         * @default 0.002
          */
         readonly valueLearningRate?: number;
+        /**
+         * Optimizer steps of the critic in each update, all on the rows of the update; they are
+         * cheap, since the policy's hidden states are computed once.
+         * Allowed: a whole number of at least 1 and at most 1000.
+         * @default 16
+         */
+        readonly valueEpochs?: number;
         /**
          * Values are clipped to this distance from those of before the update, as in PPO
          * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.
@@ -2030,13 +2037,6 @@ export interface AlgorithmNames {
          * @default 0.5
          */
         readonly valueClip?: number | null;
-        /**
-         * Coefficient of the value loss in the gradient of the weights that policy and critic
-         * share; 0 trains the value head alone, on hidden states that it does not change.
-         * Allowed: a number of at least 0.
-         * @default 0
-         */
-        readonly valueCoef?: number;
       }
   >;
   /**
