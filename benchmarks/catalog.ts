@@ -1,4 +1,5 @@
 /** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
+import { collect } from "./collect/collect.ts";
 import { demo } from "./demo/demo.ts";
 import { engineBusy } from "./engine-busy/engine-busy.ts";
 import { engineInt8 } from "./engine-int8/engine-int8.ts";
@@ -35,6 +36,7 @@ export const benchmarks: readonly Benchmark[] = [
   gatewayThread,
   tinker,
   rows,
+  collect,
   trainerAsync,
   trainerOverhead,
   demo,

@@ -10,6 +10,8 @@ export type { AgentTrainerOptions, RunOptions } from "./launch/trainer-options.t
 export type { BackendName } from "./core/capabilities.ts";
 export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
+export { sweep } from "./launch/sweep/sweep.ts";
+export type { SweepOptions, SweepResult, SweepRunOptions } from "./launch/sweep/sweep-options.ts";
 export type { TrainerEvent } from "./core/events.ts";
 export type { Tracker } from "./core/tracker.ts";
 
@@ -144,6 +146,10 @@ export type {
   PairedDifference,
   TaskMeans,
 } from "./runs/evaluations/compare.ts";
+export { loadImproveConfig } from "./config/improve/improve-config.ts";
+export type { ImproveConfig } from "./config/improve/improve-config.ts";
+export { improve } from "./launch/improve/improve.ts";
+export type { ImproveResult, ImproveRunOptions } from "./launch/improve/improve.ts";
 export { gate } from "./launch/evaluate/gate.ts";
 export type { GateOptions } from "./launch/evaluate/gate.ts";
 export { gateEvaluations } from "./runs/evaluations/gate.ts";

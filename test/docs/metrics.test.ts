@@ -100,7 +100,11 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
     }),
     set: { "algorithm.estimator": "gdpo" },
   },
-  "a budget": { set: { "budget.usd": 1, "budget.prices": prices } },
+  "a budget": { set: { "budget.usd": 1, "budget.minutes": 1e6, "budget.prices": prices } },
+  "a curriculum": {
+    evaluator: halfRight,
+    set: { "data.curriculum": "solve_rate" },
+  },
   "asynchronous training": {
     evaluator: halfRight,
     set: { "async_training.enable": true },
@@ -220,7 +224,12 @@ describe("metrics", () => {
     const observing = await reported({
       backend: createLocalBackend({ threads: 1 }),
       ...{ agentFlow: conversing, evaluator: byLength },
-      set: { ...trained, "algorithm.observation_loss": { user: 0.05 } },
+      set: {
+        ...trained,
+        "trainer.total_batches": 2,
+        "algorithm.observation_loss": { user: 0.05 },
+        "algorithm.estimator": { type: "gae", critic_warmup: 1 },
+      },
     });
     const itself = await onBackend(createLocalBackend({ threads: 1 }), {
       "distillation.teacher": "self",

@@ -27,6 +27,9 @@ function providerFor(
   return new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
 }
 
+/** The SDK takes small numbers as times since the process began. */
+const at = 1_700_000_000_000;
+
 const said: Attributes = {
   "gen_ai.operation.name": "chat",
   "gen_ai.request.model": "m",
@@ -48,25 +51,25 @@ describe.each(ways)("%s with compression %s", (_, compression, Exporter) => {
     await using receiver = await startReceiver();
     const provider = providerFor(Exporter, receiver.url, { compression });
     const tracer = provider.getTracer("test");
-    const parent = tracer.startSpan("request", { startTime: 1000 });
+    const parent = tracer.startSpan("request", { startTime: at + 1000 });
     const inside = trace.setSpan(context.active(), parent);
-    const call = tracer.startSpan("chat m", { startTime: 1001.5, attributes: said }, inside);
+    const call = tracer.startSpan("chat m", { startTime: at + 1001.5, attributes: said }, inside);
     call.setStatus({ code: SpanStatusCode.OK });
-    call.end(1002);
+    call.end(at + 1002);
     parent.setStatus({ code: SpanStatusCode.ERROR, message: "it broke" });
-    parent.end(1003);
+    parent.end(at + 1003);
     await provider.forceFlush();
     const spans = receiver.spans().toSorted((a, b) => a.startMs - b.startMs);
     const { traceId, spanId } = parent.spanContext();
     expect(spans).toMatchObject([
-      { traceId, id: spanId, parentId: null, kind: "other", startMs: 1000, error: "it broke" },
+      { traceId, id: spanId, parentId: null, kind: "other", startMs: at + 1000, error: "it broke" },
       {
         traceId,
         id: call.spanContext().spanId,
         parentId: spanId,
         kind: "model",
-        startMs: 1001.5,
-        endMs: 1002,
+        startMs: at + 1001.5,
+        endMs: at + 1002,
         conversationId: "c1",
         user: "u1",
         source: "otel",

@@ -8,7 +8,7 @@ import { type CollectCounts, emptyCounts } from "../../production/receiver/keep-
 import { createReceiver } from "../../production/receiver/receiver.ts";
 import { ProductionStore } from "../../production/store/production-store.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
-import { ownFormats, importOwn } from "../load/own-calls.ts";
+import { ownFormats, importOwn } from "../../launch/own-calls.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";

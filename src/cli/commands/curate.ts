@@ -1,11 +1,9 @@
 /** `agent-trainer curate`: what production recorded, as files that training reads, with a report. */
 import { join } from "node:path";
-import { ConfigError } from "../../core/errors.ts";
-import { loadExport } from "../../launch/load-module.ts";
+import { loadScrub } from "../../launch/load-scrub.ts";
 import { curate } from "../../production/curate/curate.ts";
 import { curateReportHtml } from "../../production/curate/report-html.ts";
 import type { CurateReport } from "../../production/curate/report.ts";
-import type { ScrubHook } from "../../production/curate/scrub.ts";
 import { defined } from "../../util/defined.ts";
 import { pageStyle } from "../../view/html/page-style.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
@@ -24,23 +22,8 @@ Examples:
   $ agent-trainer curate production --output curated
   $ agent-trainer curate production --output curated --split time --outcome resolved
   $ agent-trainer curate production --output curated --scrub ./scrub.ts
-  $ agent-trainer kto curated/feedback.jsonl
+  $ agent-trainer kto shop.yaml --train curated/feedback.jsonl
 `;
-
-async function scrubFrom(spec: string | undefined): Promise<ScrubHook | undefined> {
-  if (spec === undefined) return undefined;
-  const found = await loadExport({
-    spec,
-    folder: process.cwd(),
-    option: "--scrub",
-    defaults: ["scrub", "default"],
-  });
-  if (typeof found === "function") return found as ScrubHook;
-  throw new ConfigError({
-    message: `${spec} exports no function for --scrub.`,
-    hint: "For example: export const scrub = (text) => text.replaceAll(/ACME-\\d+/g, '[order]');",
-  });
-}
 
 function summaryOf(output: string, { turns, conversations, rows, missing }: CurateReport): string {
   const lines = [
@@ -83,7 +66,7 @@ export const command: CliCommand = defineCommand({
     using interrupt = watchInterrupt(() => {
       io.stderr.write("Stopping: nothing is written.\n");
     });
-    const hook = await scrubFrom(scrub);
+    const hook = scrub === undefined ? undefined : await loadScrub(scrub, process.cwd(), "--scrub");
     const report = await curate({
       folder,
       output,

@@ -60,9 +60,14 @@ export const gae = {
   value_learning_rate: z
     .number()
     .gt(0)
-    .default(0.001)
+    .default(0.002)
     .describe(
-      "Learning rate of the critic's value head, a linear layer on the last hidden states; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay.",
+      "Learning rate of the critic, a gated layer on the hidden states of the policy; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay.",
+    ),
+  value_epochs: integer(1, 1000)
+    .default(16)
+    .describe(
+      "Optimizer steps of the critic in each update, all on the rows of the update; they are cheap, since the policy's hidden states are computed once.",
     ),
   value_clip: z
     .number()
@@ -71,12 +76,5 @@ export const gae = {
     .default(0.5)
     .describe(
       "Values are clipped to this distance from those of before the update, as in PPO (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.",
-    ),
-  value_coef: z
-    .number()
-    .min(0)
-    .default(0)
-    .describe(
-      "Coefficient of the value loss in the gradient of the weights that policy and critic share; 0 trains the value head alone, on hidden states that it does not change.",
     ),
 };

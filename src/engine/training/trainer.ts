@@ -3,6 +3,7 @@
  * episodes or how advantages were estimated.
  */
 import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
+import type { WhichWeights } from "../../core/backend.ts";
 import { ConfigError, NumericsError } from "../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
 import { countObserved, observationWeight } from "../../core/loss/observations.ts";
@@ -25,11 +26,9 @@ import type { DecoderWeights } from "../decoder/weights.ts";
 import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch.ts";
 import { objectiveOf, type ObjectiveValue } from "./objective.ts";
 import { TrainingPass } from "./training-pass.ts";
+import { WeightAverage } from "./weight-average.ts";
 import { CriticLesson } from "./critic-lesson.ts";
 import { ValueHead } from "./value-head.ts";
-
-/** `reference`: the model without its adapter, or the initial weights. */
-export type WhichWeights = "current" | "reference";
 
 export interface TrainerOptions {
   /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
@@ -38,6 +37,8 @@ export interface TrainerOptions {
   readonly momentPrecision?: MomentPrecision;
   /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
   readonly rules?: LogitRuleCompiler;
+  /** Keeps an average of what is trained; each step leaves this share of it. @default none */
+  readonly averageDecay?: number;
   /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
   readonly loadReference?: () => Promise<DecoderWeights>;
 }
@@ -55,10 +56,13 @@ export class PolicyTrainer {
   readonly #rules: LogitRuleCompiler;
   readonly #arena: Arena;
   readonly #turns = new OneAfterAnother();
+  readonly #average: WeightAverage | null;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
   #critic: ValueHead | null = null;
+  /** What the critic learns from in the next step. */
+  #lesson: CriticLesson | null = null;
   #hasGradients = false;
 
   constructor(policy: Policy, options: TrainerOptions) {
@@ -67,6 +71,8 @@ export class PolicyTrainer {
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     this.#arena = new Arena(policy.device);
+    const { averageDecay } = options;
+    this.#average = averageDecay === undefined ? null : new WeightAverage(policy, averageDecay);
   }
 
   /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
@@ -95,9 +101,14 @@ export class PolicyTrainer {
     return this.#optimizer.state;
   }
 
+  /** The averaged weights by name; null where none are kept. */
+  get average(): ReadonlyMap<string, Float32Array> | null {
+    return this.#average?.data ?? null;
+  }
+
   /** What gives values: made where it is first asked for. */
   get critic(): ValueHead {
-    return (this.#critic ??= new ValueHead(this.#policy.config.hiddenSize));
+    return (this.#critic ??= new ValueHead(this.#policy.device, this.#policy.config.hiddenSize));
   }
 
   /** Null where nothing has asked for it. */
@@ -105,7 +116,7 @@ export class PolicyTrainer {
     return this.#critic;
   }
 
-  /** Goes on with the critic of a checkpoint, or with a new one. */
+  /** Continues with the critic of a checkpoint, or with a new one. */
   restoreCritic(critic: ValueHead | null): void {
     this.#critic = critic;
   }
@@ -124,11 +135,16 @@ export class PolicyTrainer {
   /**
    * [row][length] log-probabilities; 0 outside the target mask.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   * @throws ConfigError for an average where none is kept.
    */
   forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
     return this.exclusively(async () => {
-      const weights = which === "current" ? this.#policy.weights : await this.#referenceWeights();
-      return this.#perToken(rows, weights, "logprobs");
+      const { weights } = this.#policy;
+      if (which === "current") return this.#perToken(rows, weights, "logprobs");
+      if (which === "reference")
+        return this.#perToken(rows, await this.#referenceWeights(), "logprobs");
+      if (this.#average === null) throw noAverage();
+      return this.#average.during(() => this.#perToken(rows, weights, "logprobs"));
     });
   }
 
@@ -150,15 +166,11 @@ export class PolicyTrainer {
       const result = rows.map((row) => new Float32Array(row.tokens.length));
       for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
         const pass = this.#pass(batch);
-        const states = (await pass.forwardStates()).data;
-        let at = 0;
-        for (const { index, positions } of batch.rows) {
-          const places = positions.map((_, k) => at + k);
-          const values = this.critic.values(states, places);
-          for (const [k, position] of positions.entries()) result[index]![position] = values[k]!;
-          at += positions.length;
-        }
+        const values = await this.critic.values(await pass.forwardStates());
         pass.end();
+        let at = 0;
+        for (const { index, positions } of batch.rows)
+          for (const position of positions) result[index]![position] = values[at++]!;
       }
       return result;
     });
@@ -222,8 +234,8 @@ export class PolicyTrainer {
   ): Promise<Record<string, number>> {
     checkLossNumbers(loss);
     const { critic = null } = loss;
-    const lesson = critic && new CriticLesson(this.critic, critic, rows, loss);
-    if (critic?.isWarmup === true) return this.#warmUp(rows, loss, lesson!);
+    const lesson = critic && new CriticLesson(critic, rows, loss);
+    if (lesson?.spec.isWarmup === true) return this.#takeLesson(lesson, rows, loss);
     const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
     const objective = objectiveOf(loss);
     const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
@@ -275,40 +287,27 @@ export class PolicyTrainer {
         this.#clear();
         throw new NumericsError("The loss", statistics.loss);
       }
-      const states = lesson && this.#learn(lesson, pass, pass.states, batch);
-      await pass.backward({ logprobs, entropies, states }, this.#sums);
+      lesson?.add(pass.states, batch);
+      await pass.backward({ logprobs, entropies }, this.#sums);
       this.#hasGradients = true;
     }
-    return { ...statistics.summary(), ...lesson?.summary() };
+    this.#lesson = lesson;
+    return statistics.summary();
   }
 
-  /** Only the critic learns. */
-  async #warmUp(
+  /** For an update in which only the critic learns. */
+  async #takeLesson(
+    lesson: CriticLesson,
     rows: readonly TrainingRow[],
     loss: LossSpec,
-    lesson: CriticLesson,
   ): Promise<Record<string, number>> {
     for (const batch of this.#batches(rows.map(sampledOnly), loss)) {
       const pass = this.#pass(batch);
-      this.#learn(lesson, pass, await pass.forwardStates(), batch);
+      lesson.add(await pass.forwardStates(), batch);
       pass.end();
     }
-    return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0), ...lesson.summary() };
-  }
-
-  #learn(
-    lesson: CriticLesson,
-    pass: TrainingPass,
-    states: Tensor,
-    batch: MicroBatch,
-  ): Tensor | null {
-    try {
-      return lesson.learn(this.#policy.device, states, batch);
-    } catch (error) {
-      pass.end();
-      this.#clear();
-      throw error;
-    }
+    this.#lesson = lesson;
+    return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0) };
   }
 
   async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
@@ -321,7 +320,7 @@ export class PolicyTrainer {
 
   #clear(): void {
     for (const tensor of this.#gradients?.values() ?? []) tensor.data.fill(0);
-    this.#critic?.clear();
+    this.#lesson = null;
     this.#hasGradients = false;
   }
 
@@ -341,15 +340,18 @@ export class PolicyTrainer {
     optim: OptimSpec,
     before: ((metrics: Readonly<Record<string, number>>) => void) | undefined,
   ): Promise<Record<string, number>> {
-    const critic = this.#critic?.hasGradients === true ? this.#critic : null;
-    if (!this.#hasGradients && critic === null) return { grad_norm: 0 };
+    const lesson = this.#lesson;
+    if (!this.#hasGradients && lesson === null) return { grad_norm: 0 };
     const gradients = this.accumulatedGradients;
     try {
-      critic?.check();
-      const ofValues = (): Record<string, number> =>
-        critic === null ? {} : { value_grad_norm: critic.step(optim) };
-      if (!this.#hasGradients) return ofValues();
+      if (!this.#hasGradients) return await this.#learnValues(lesson!, optim);
       before?.({ grad_norm: globalNorm(gradients) });
+      let ofValues: Record<string, number> = {};
+      if (lesson !== null) {
+        // What would stop the policy's step must do so before the critic has learned.
+        globalNorm(gradients);
+        ofValues = await this.#learnValues(lesson, optim);
+      }
       const { trained, data, weights } = this.#policy;
       const { native, state } = this.#optimizer;
       const norm =
@@ -357,16 +359,23 @@ export class PolicyTrainer {
           ? adamStep(trained, data, gradients, state, optim)
           : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
-      return { grad_norm: norm, ...ofValues() };
+      this.#average?.add();
+      return { grad_norm: norm, ...ofValues };
     } finally {
       this.#clear();
     }
   }
+
+  async #learnValues(lesson: CriticLesson, optim: OptimSpec): Promise<Record<string, number>> {
+    const batch = lesson.batch(this.#policy.device);
+    return batch === null ? {} : this.critic.learn(batch, lesson.spec, optim);
+  }
 }
 
-/** A row without what is observed. */
-function sampledOnly({ observationWeights: _, ...row }: TrainingRow): TrainingRow {
-  return row;
+/** A row without what is observed; the critic's columns are those of the row itself. */
+function sampledOnly(row: TrainingRow): TrainingRow {
+  const { observationWeights: _, ...sampled } = row;
+  return sampled;
 }
 
 /** What an update reports, over micro-batches: means per token. */
@@ -416,6 +425,13 @@ class UpdateStatistics {
     const ratios = this.#isSupervised ? {} : this.#ratios.summary();
     return { loss: this.loss, tokens, ...Object.fromEntries(means), ...ratios, ...observations };
   }
+}
+
+function noAverage(): ConfigError {
+  return new ConfigError({
+    message: "Log-probabilities of averaged weights are asked for, but no average is kept.",
+    hint: "Start the backend with averageDecay.",
+  });
 }
 
 /** A model without its adapter is the reference; without an adapter the initial weights are needed. */

@@ -30,6 +30,8 @@ export interface CurateOptions {
   readonly outcome?: string;
   /** Whether answers without feedback are demonstrations too. @default false */
   readonly unrated?: boolean;
+  /** Records of feedback to pass over: what an earlier curation has taken. @default 0 */
+  readonly skipFeedback?: number;
   /** Called with every text before it is written, after the rules for personal data. @default none */
   readonly scrub?: ScrubHook;
   /** Makes `report.html`. @default none is written */
@@ -85,6 +87,11 @@ export async function curate(options: CurateOptions): Promise<CurateReport> {
 const beginningOf = (spans: readonly Span[]): number =>
   spans.reduce((first, { startMs }) => Math.min(first, startMs), Infinity);
 
+function* skip<T>(all: Iterable<T>, count: number): Generator<T> {
+  let passed = 0;
+  for (const one of all) if (passed++ >= count) yield one;
+}
+
 class Curation {
   readonly #options: CurateOptions;
   readonly #index: SpanIndex;
@@ -113,7 +120,8 @@ class Curation {
     this.#options = options;
     this.#index = index;
     this.#split = split;
-    this.#labels = new Labels(readFeedback(options.folder), options.outcome);
+    const { folder, outcome, skipFeedback = 0 } = options;
+    this.#labels = new Labels(skip(readFeedback(folder), skipFeedback), outcome);
   }
 
   async run(into: string): Promise<CurateReport> {

@@ -18,13 +18,13 @@ class RowFile {
     this.#file = file;
   }
 
-  /** False where the row is there already. An id does not make another row. */
-  async add({ id, ...row }: Readonly<Record<string, unknown>>): Promise<boolean> {
-    const text = JSON.stringify(row);
+  /** False where the row is there already. What was asked twice is one task, whatever was answered. */
+  async add(row: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const line = JSON.stringify(row);
+    const text = row["instruction"] === undefined ? line : JSON.stringify(row["messages"]);
     const key = createHash("sha256").update(text).digest("base64").slice(0, 22);
     if (this.#seen.has(key)) return false;
     this.#seen.add(key);
-    const line = id === undefined ? text : JSON.stringify({ id, ...row });
     this.#pending.push(line, "\n");
     this.#chars += line.length;
     if (this.#chars > bufferedChars) await this.#flush();

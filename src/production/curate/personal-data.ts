@@ -44,9 +44,11 @@ const rules: readonly (readonly [Kind, RegExp, (text: string) => boolean])[] = [
   ["iban", /\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b/gu, isIban],
   ["card", /(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-])/gu, isCard],
   ["ip", /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/gu, isIp],
-  ["phone", /(?<![\w+])(?:\+\d{1,3}[ .-]?)?\(\d{2,4}\)(?:[ .-]?\d){5,9}(?!\d)/gu, isPhone],
-  ["phone", /(?<![\w+])\+\d(?:[ .-]?\d){6,14}(?!\d)/gu, isPhone],
-  ["phone", /(?<![\w.-])\d{3}[.-]\d{3}[.-]\d{4}(?![\w-])/gu, isPhone],
+  [
+    "phone",
+    /(?<![\w+])(?:(?:\+\d{1,3}[ .-]?)?\(\d{2,4}\)(?:[ .-]?\d){5,9}(?!\d)|\+\d(?:[ .-]?\d){6,14}(?!\d)|(?<![.-])\d{3}[.-]\d{3}[.-]\d{4}(?![\w-]))/gu,
+    isPhone,
+  ],
 ];
 
 /** Replaces what it finds in the texts of one row. */

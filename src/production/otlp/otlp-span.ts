@@ -43,3 +43,9 @@ export function checkSpan(span: OtlpSpan): OtlpSpan {
   if (!/^(?!0+$)[\da-f]{16}$/u.test(span.spanId)) throw new Error("a span has no valid id");
   return span;
 }
+
+/** In whole microseconds: programs add durations as floating-point numbers. 0 for what is no time. */
+export function milliseconds(nanoseconds: unknown): number {
+  const value = Math.round(Number(nanoseconds) / 1000) / 1000;
+  return Number.isFinite(value) ? value : 0;
+}

@@ -5,6 +5,7 @@ import {
   type Attributes,
   checkSpan,
   maxDepth,
+  milliseconds,
   type OtlpEvent,
   type OtlpSpan,
   type ReadRequest,
@@ -34,11 +35,6 @@ function attributesOf(given: unknown, depth = 0): Attributes {
   );
   return Object.fromEntries(entries);
 }
-
-const milliseconds = (nanoseconds: unknown): number => {
-  const value = Number(nanoseconds) / 1e6;
-  return Number.isFinite(value) ? value : 0;
-};
 
 const eventOf = ({ name, attributes }: JsonFields): OtlpEvent => ({
   name: textOf(name),

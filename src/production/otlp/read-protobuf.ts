@@ -1,6 +1,5 @@
 /** OTLP's protobuf encoding, by the field numbers of opentelemetry/proto/trace/v1/trace.proto. */
 import {
-  type ProtoField,
   readDouble,
   readFields,
   readFixed64,
@@ -12,6 +11,7 @@ import {
   type Attributes,
   checkSpan,
   maxDepth,
+  milliseconds,
   type OtlpEvent,
   type OtlpSpan,
   type ReadRequest,
@@ -51,8 +51,6 @@ function attributesOf(entries: readonly Uint8Array[], depth = 0): Attributes {
   return result;
 }
 
-const milliseconds = ({ bytes }: ProtoField): number => Number(readFixed64(bytes)) / 1e6;
-
 function eventOf(bytes: Uint8Array): OtlpEvent {
   const fields = [...readFields(bytes)];
   const name = fields.find(({ number }) => number === 2);
@@ -85,8 +83,8 @@ function spanOf(bytes: Uint8Array, resource: Attributes): OtlpSpan {
     else if (number === 2) span.spanId = hex(own);
     else if (number === 4) span.parentSpanId = hex(own);
     else if (number === 5) span.name = readString(own);
-    else if (number === 7) span.startMs = milliseconds(field);
-    else if (number === 8) span.endMs = milliseconds(field);
+    else if (number === 7) span.startMs = milliseconds(readFixed64(own));
+    else if (number === 8) span.endMs = milliseconds(readFixed64(own));
     else if (number === 9) attributes.push(own);
     else if (number === 11) events.push(eventOf(own));
     else if (number === 15) error = errorOf(own);

@@ -41,33 +41,49 @@ export interface CanaryState {
 
 const format = "agent-trainer/canary/1";
 
+const fileIn = (folder: string): string => join(folder, "canary.json");
+
+/** Also while a server has it. null where nothing was written yet. @throws ConfigError for another format. */
+export function readCanary(folder: string): CanaryState | null {
+  const path = fileIn(folder);
+  if (!existsSync(path)) return null;
+  try {
+    const text = namingFile({ path }, () => readFileSync(path, "utf8"));
+    const { format: found, ...state } = JSON.parse(text) as CanaryState & { format?: unknown };
+    if (found === format && typeof state.current?.version === "string") return state;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new ConfigError({
+    message: `${path} cannot be used: it is not of the format "${format}".`,
+    hint: "Restore it. Without it, versions that were rolled back may be tried again.",
+    fields: { path },
+  });
+}
+
+/** Where a store keeps the state of served names. */
+export const servedFolder = (store: string): string => join(store, "serve");
+
+export const canaryFolder = (store: string, name: string): string =>
+  join(servedFolder(store), encodeURIComponent(name));
+
 /** The state of one served name in its folder, which one process at a time may have. */
 export class CanaryFile implements Disposable {
   readonly path: string;
+  readonly #folder: string;
   readonly #unlock: () => void;
 
   /** @throws AgentTrainerError RUN_LOCKED where another process has it. */
   constructor(folder: string) {
-    this.path = join(folder, "canary.json");
+    this.#folder = folder;
+    this.path = fileIn(folder);
     namingFile({ path: folder }, () => mkdirSync(folder, { recursive: true }));
     this.#unlock = lockRun(folder);
   }
 
-  /** null where nothing was written yet. @throws ConfigError for a file that is not of this format. */
+  /** @throws ConfigError for a file that is not of this format. */
   read(): CanaryState | null {
-    if (!existsSync(this.path)) return null;
-    try {
-      const text = namingFile({ path: this.path }, () => readFileSync(this.path, "utf8"));
-      const { format: found, ...state } = JSON.parse(text) as CanaryState & { format?: unknown };
-      if (found === format && typeof state.current?.version === "string") return state;
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-    throw new ConfigError({
-      message: `${this.path} cannot be used: it is not of the format "${format}".`,
-      hint: "Restore it. Without it, versions that were rolled back may be tried again.",
-      fields: { path: this.path },
-    });
+    return readCanary(this.#folder);
   }
 
   write(state: CanaryState): void {

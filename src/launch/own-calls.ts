@@ -1,11 +1,11 @@
 /** Calls that this package recorded, into a store of production: of a gateway's SQLite file, or of a run. */
-import type { Trace } from "../../core/trace.ts";
-import { createSqliteTraceStore } from "../../gateway/index.ts";
-import type { ImportFileOptions } from "../../production/import/import-file.ts";
-import { spanOfTrace } from "../../production/import/own-trace.ts";
-import { keepSpans } from "../../production/receiver/keep-otlp.ts";
-import { checkDataFile } from "../../datasets/files/json-lines-file.ts";
-import { readEpisodes } from "../../runs/evaluations/recorded-episodes.ts";
+import type { Trace } from "../core/trace.ts";
+import { createSqliteTraceStore } from "../gateway/index.ts";
+import type { ImportFileOptions } from "../production/import/import-file.ts";
+import { spanOfTrace } from "../production/import/own-trace.ts";
+import { keepSpans } from "../production/receiver/keep-otlp.ts";
+import { checkDataFile } from "../datasets/files/json-lines-file.ts";
+import { readEpisodes } from "../runs/evaluations/recorded-episodes.ts";
 
 export const ownFormats: readonly string[] = ["gateway", "run"];
 
