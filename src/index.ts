@@ -10,6 +10,8 @@ export type { AgentTrainerOptions, RunOptions } from "./launch/trainer-options.t
 export type { BackendName } from "./core/capabilities.ts";
 export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
+export { sweep } from "./launch/sweep/sweep.ts";
+export type { SweepOptions, SweepResult, SweepRunOptions } from "./launch/sweep/sweep-options.ts";
 export type { TrainerEvent } from "./core/events.ts";
 export type { Tracker } from "./core/tracker.ts";
 

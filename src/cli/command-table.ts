@@ -82,6 +82,10 @@ const train: Commands = {
     description: "train the agent that a YAML file describes",
     load: () => import("./commands/train.ts"),
   },
+  sweep: {
+    description: "train with several values of options, and compare them over seeds",
+    load: () => import("./commands/sweep.ts"),
+  },
   sft: {
     description: "fine-tune a model on conversations, or on good episodes of a run",
     load: () => import("./commands/sft.ts"),

@@ -84,9 +84,10 @@ export interface Sections {
      */
     readonly seed?: number;
     /**
-     * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
-     * difficulty and shuffle equal ones.
-     * Allowed: one of none, easy_first, hard_first.
+     * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by
+     * difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates
+     * observed so far, without epochs.
+     * Allowed: one of none, easy_first, hard_first, solve_rate.
      * @default "none"
      */
     readonly curriculum?: OrType<
@@ -101,6 +102,31 @@ export interface Sections {
            * @default "difficulty"
            */
           readonly difficultyKey?: string;
+        }
+      | {
+          readonly type: "solve_rate";
+          /**
+           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each
+           * task from its posterior and takes the highest, expected samples tasks in proportion to
+           * the mean.
+           * Allowed: one of thompson, expected.
+           * @default "thompson"
+           */
+          readonly sampling?: "thompson" | "expected";
+          /**
+           * Batches after which an observed solve rate counts half: the policy has changed.
+           * Allowed: a number of at least 0.1 and at most 1000000.
+           * @default 20
+           */
+          readonly halfLife?: number;
+          /**
+           * Key of a task's metadata: tasks with the same value share an estimate of their solve
+           * rate. null gives each task its own, which says something only of tasks that were rolled
+           * out before.
+           * Allowed: a non-empty string, or null.
+           * @default null
+           */
+          readonly groupKey?: string | null;
         }
     >;
   };
@@ -126,13 +152,15 @@ export interface Sections {
     readonly untrainedRoles?: readonly string[];
     /**
      * What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex,
-     * opencode and pi have rules for titles, summaries, quota checks, a small model and sub-agents,
-     * other agents those that they are given. exclude keeps them out of training, train treats them
-     * as all others.
-     * Allowed: one of exclude, train.
-     * @default "exclude"
+     * opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent,
+     * other agents those that they are given. own keeps out of training what a rule matches that
+     * the agent was given, and trains all other calls with the reward of their rollout, summaries
+     * and sub-agents included; exclude keeps out what any rule matches, a list what those in it
+     * match, train nothing.
+     * Allowed: one of own, train, exclude, or a list of rules.
+     * @default "own"
      */
-    readonly sideCalls?: "exclude" | "train";
+    readonly sideCalls?: "own" | "train" | "exclude" | readonly string[];
     /**
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
@@ -462,6 +490,14 @@ export interface Sections {
      * @default null
      */
     readonly usd?: number | null;
+    /**
+     * Maximum minutes on the clock, over all processes of the run that counted any, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a number above 0 and at most 5256000, or null.
+     * @default null
+     */
+    readonly minutes?: number | null;
     readonly prices?: {
       /**
        * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
@@ -1504,6 +1540,14 @@ export interface Sections {
      */
     readonly valFraction?: number;
     /**
+     * Whether each validation also runs the agent on the tasks of dataset.val, as in training:
+     * val/reward/mean and others are measured next to the loss, and trainer.best_metric decides
+     * which checkpoint is the best and when to stop early.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly rewards?: boolean;
+    /**
      * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
      * that were captured: the good ones for sft, the best and the worst of each task for dpo, good
      * and bad ones for kto.
@@ -1591,6 +1635,22 @@ export interface Sections {
      * @default "current"
      */
     readonly selfWeights?: "current" | "initial";
+    /**
+     * Averages the weights of the policy as its own teacher: after each optimizer step they are
+     * this share of what they were and the rest of the policy's, so that a teacher changes slowly
+     * (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.
+     * Allowed: a number above 0 and below 1, or null.
+     * @default null
+     */
+    readonly teacherAverage?: number | null;
+    /**
+     * Divides the logits of the policy as its own teacher, in addition to the temperature of
+     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * response is right, but few of its samples, teaches itself to give that one.
+     * Allowed: a number above 0 and at most 10.
+     * @default 1
+     */
+    readonly teacherTemperature?: number;
     /**
      * What falls with the teacher's advantages, estimated from the sampled token: reverse is
      * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens

@@ -31,6 +31,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     temperature: true,
     forward: true,
     reference: true,
+    average: true,
     measures: ["grad_norm", "kl_k3", "ratio_mean"],
     servesWhileTraining: true,
     optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],

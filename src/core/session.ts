@@ -20,6 +20,8 @@ export interface RolloutSession {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly model: string;
+  /** Calls this host without a socket, where it is in this process. @default the global `fetch` */
+  readonly fetch?: typeof fetch;
   /** Same name, same handle. */
   trajectory(name: string): TrajectoryHandle;
   /** Everything captured so far, by order of dispatch. Resolves after calls in flight have been recorded or aborted. */

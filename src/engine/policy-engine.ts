@@ -2,6 +2,7 @@
  * One policy, served and trained: the sampler keeps using published weights while the trainer changes
  * its own copy. The engine knows rows with weights and a loss name, and nothing of reinforcement learning.
  */
+import type { WhichWeights } from "../core/backend.ts";
 import type { LossSpec, OptimSpec } from "../core/loss/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
@@ -10,7 +11,7 @@ import { defined } from "../util/defined.ts";
 import { readCritic, saveCritic } from "./checkpoint/critic-state.ts";
 import { loadPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
 import { loadPolicy, sharedDecoder, writeTrained, type Policy } from "./decoder/policy.ts";
-import { PolicyTrainer, type WhichWeights } from "./training/trainer.ts";
+import { PolicyTrainer } from "./training/trainer.ts";
 import type { DecoderWeights } from "./decoder/weights.ts";
 import { BatchSampler } from "./generation/batch-sampler.ts";
 import { LogitRuleCompiler } from "./logit-rules/compiler.ts";
@@ -24,6 +25,8 @@ export interface PolicyEngineOptions {
   readonly cacheMemoryMiB?: number;
   /** Precision of AdamW's moments. @default "float32" */
   readonly momentPrecision?: MomentPrecision;
+  /** @see PolicyTrainer */
+  readonly averageDecay?: number;
   /** The folder or file that the model was read from: its weights are the reference. */
   readonly modelPath?: string;
   /** What checkpoints need to be complete models. */
@@ -44,7 +47,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   #trainingMs = 0;
 
   private constructor(policy: Policy, served: DecoderWeights, options: PolicyEngineOptions) {
-    const { cacheMemoryMiB, modelPath, momentPrecision } = options;
+    const { averageDecay, cacheMemoryMiB, modelPath, momentPrecision } = options;
     this.#policy = policy;
     this.#served = served;
     this.#origin = options.origin ?? null;
@@ -56,7 +59,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     this.#trainer = new PolicyTrainer(policy, {
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       rules: this.#rules,
-      ...defined({ momentPrecision }),
+      ...defined({ averageDecay, momentPrecision }),
       ...(modelPath === undefined ? {} : { loadReference: () => loadReference(policy, modelPath) }),
     });
   }
@@ -144,8 +147,8 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   /** A step that comes meanwhile waits: the saved moments must belong to the saved weights. */
   save(folder: string): Promise<void> {
     return this.#trainer.exclusively(async () => {
-      const { adam, madeCritic } = this.#trainer;
-      await savePolicyState(this.#policy, adam, this.#origin, folder);
+      const { madeCritic } = this.#trainer;
+      await savePolicyState(this.#policy, this.#trainer, this.#origin, folder);
       if (madeCritic !== null) await saveCritic(madeCritic, folder);
     });
   }
@@ -154,7 +157,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   async load(folder: string, version: number): Promise<void> {
     await this.#trainer.exclusively(async () => {
       const critic = await readCritic(folder, this.#policy.config.hiddenSize);
-      await loadPolicyState(this.#policy, this.#trainer.adam, folder);
+      await loadPolicyState(this.#policy, this.#trainer, folder);
       this.#trainer.restoreCritic(critic);
       await writeTrained(this.#policy, this.#policy.weights);
     });

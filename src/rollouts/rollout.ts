@@ -2,6 +2,7 @@
 import type { Evaluator } from "../core/agent.ts";
 import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
 import type { SessionHost, SessionOptions } from "../core/session.ts";
+import type { SideCallUse } from "../core/side-call.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
 import { copyPlain } from "../util/copy-plain.ts";
@@ -32,8 +33,8 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
-  /** Calls next to the task, such as titles, are trained on. @default false */
-  readonly trainsSideCalls?: boolean;
+  /** Which calls next to the task, such as titles, are trained on. @default "own" */
+  readonly sideCallUse?: SideCallUse;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
   readonly keepsUntrainable?: boolean;
   /** @default scored with 0, never retried */
@@ -159,7 +160,7 @@ async function attemptSetUp<Metadata>(
     program,
     limits,
     untrainedRoles = [],
-    trainsSideCalls = false,
+    sideCallUse = "own",
     keepsUntrainable = false,
   }: RolloutSetup<Metadata>,
   { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
@@ -184,7 +185,7 @@ async function attemptSetUp<Metadata>(
     env: prepared.env,
     environment: prepared.environment,
     untrainedRoles,
-    trainsSideCalls,
+    sideCallUse,
     keepsUntrainable,
     signal,
     onWarning,

@@ -12,6 +12,7 @@ import { CheckpointError } from "../core/errors.ts";
 import { fileError } from "../core/file-error.ts";
 import { writeFolderAtomic } from "../util/files/atomic-write.ts";
 import { rename } from "../util/files/rename.ts";
+import type { CurriculumState } from "./adaptive-batches.ts";
 import type { Usage } from "./spending.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
@@ -84,6 +85,8 @@ export interface RunState {
   readonly dataHash: string;
   /** In which orders they were taken, oldest first; absent in older checkpoints, and in fine-tuning. */
   readonly orders?: readonly TaskOrder[];
+  /** Only with `data.curriculum=solve_rate`. */
+  readonly curriculum?: CurriculumState;
   /** Hash of the validation tasks that `best` and `patience` were measured on; absent in older checkpoints. */
   readonly valHash?: string;
 }

@@ -10,6 +10,7 @@ import type {
   RunContext,
   TrainingBackend,
   UpdateMetrics,
+  WhichWeights,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ContextOverflowError } from "../../core/errors.ts";
@@ -109,7 +110,7 @@ export class LocalBackend implements TrainingBackend {
         threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
         precision: this.#options.precision ?? "auto",
         trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
-        ...defined({ cacheMemoryMiB }),
+        ...defined({ cacheMemoryMiB, averageDecay: run.averageDecay }),
         momentPrecision: this.#options.momentPrecision ?? "float32",
       });
       // Where both fail, that of the renderer is thrown.
@@ -157,7 +158,7 @@ export class LocalBackend implements TrainingBackend {
 
   async forward(
     rows: readonly TrainingRow[],
-    which: "current" | "reference" = "current",
+    which: WhichWeights = "current",
   ): Promise<readonly Float32Array[]> {
     const input = await rowsInput(rows);
     return this.#client.call("forward", { ...input, which }, { moved: [input.rows.numbers] });

@@ -13,6 +13,7 @@ interface RowShape {
   /** `values` and `returns`. */
   readonly hasReturns: boolean;
   readonly rules?: readonly RowRules[];
+  readonly sequence?: string;
   readonly provenance: RowProvenance;
 }
 
@@ -37,7 +38,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map(({ length, temperature, rules, provenance, ...has }) => {
+  return shapes.map(({ length, temperature, rules, sequence, provenance, ...has }) => {
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
@@ -50,6 +51,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
       ...(rules === undefined ? {} : { rules }),
+      ...(sequence === undefined ? {} : { sequence }),
       segments: [],
       provenance,
     };
@@ -67,6 +69,7 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
     hasObservations: row.observationWeights !== undefined,
     hasReturns: row.returns !== undefined,
     ...(row.rules === undefined ? {} : { rules: row.rules }),
+    ...(row.sequence === undefined ? {} : { sequence: row.sequence }),
     provenance: row.provenance,
   }));
   const bytes = shapes.reduce((sum, { length, hasWeights, hasObservations, hasReturns }) => {

@@ -51,8 +51,13 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
 
 /** Without a hint, the teacher is the policy itself. */
 function selfTeacherProblems({ distillation }: TrainConfig): string[] {
-  const { teacher, hint, selfWeights } = distillation;
-  if (teacher !== "self" || hint !== null || selfWeights !== "current") return [];
+  const { teacher, hint, selfWeights, teacherAverage } = distillation;
+  if (teacherAverage !== null && selfWeights === "initial")
+    return [
+      `distillation.teacher_average=${teacherAverage} with distillation.self_weights=initial names two teachers. Leave one of them out.`,
+    ];
+  const isOther = selfWeights !== "current" || teacherAverage !== null;
+  if (teacher !== "self" || hint !== null || isOther) return [];
   return [
     "distillation.teacher=self without distillation.hint has nothing to teach: both are the same model with the same prompt. Name a field of the task, or a function.",
   ];

@@ -45,12 +45,14 @@ export type BackendNeed =
   | MeasuredMetric
   | keyof OptimSpec
   | "aggregation"
+  | "average"
   | "klEstimator"
   | "loss"
   | "loraOrFull"
   | "lossPerRole"
   | "quantization"
-  | "referenceForward";
+  | "referenceForward"
+  | "temperature";
 
 export interface OptionMeta {
   readonly resume?: ResumeRule;

@@ -3,6 +3,7 @@
  * episodes or how advantages were estimated.
  */
 import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
+import type { WhichWeights } from "../../core/backend.ts";
 import { ConfigError, NumericsError } from "../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
 import { countObserved, observationWeight } from "../../core/loss/observations.ts";
@@ -25,11 +26,9 @@ import type { DecoderWeights } from "../decoder/weights.ts";
 import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch.ts";
 import { objectiveOf, type ObjectiveValue } from "./objective.ts";
 import { TrainingPass } from "./training-pass.ts";
+import { WeightAverage } from "./weight-average.ts";
 import { CriticLesson } from "./critic-lesson.ts";
 import { ValueHead } from "./value-head.ts";
-
-/** `reference`: the model without its adapter, or the initial weights. */
-export type WhichWeights = "current" | "reference";
 
 export interface TrainerOptions {
   /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
@@ -38,6 +37,8 @@ export interface TrainerOptions {
   readonly momentPrecision?: MomentPrecision;
   /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
   readonly rules?: LogitRuleCompiler;
+  /** Keeps an average of what is trained; each step leaves this share of it. @default none */
+  readonly averageDecay?: number;
   /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
   readonly loadReference?: () => Promise<DecoderWeights>;
 }
@@ -55,6 +56,7 @@ export class PolicyTrainer {
   readonly #rules: LogitRuleCompiler;
   readonly #arena: Arena;
   readonly #turns = new OneAfterAnother();
+  readonly #average: WeightAverage | null;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
@@ -67,6 +69,8 @@ export class PolicyTrainer {
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     this.#arena = new Arena(policy.device);
+    const { averageDecay } = options;
+    this.#average = averageDecay === undefined ? null : new WeightAverage(policy, averageDecay);
   }
 
   /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
@@ -93,6 +97,11 @@ export class PolicyTrainer {
 
   get adam(): AdamState {
     return this.#optimizer.state;
+  }
+
+  /** The averaged weights by name; null where none are kept. */
+  get average(): ReadonlyMap<string, Float32Array> | null {
+    return this.#average?.data ?? null;
   }
 
   /** What gives values: made where it is first asked for. */
@@ -124,11 +133,16 @@ export class PolicyTrainer {
   /**
    * [row][length] log-probabilities; 0 outside the target mask.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   * @throws ConfigError for an average where none is kept.
    */
   forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
     return this.exclusively(async () => {
-      const weights = which === "current" ? this.#policy.weights : await this.#referenceWeights();
-      return this.#perToken(rows, weights, "logprobs");
+      const { weights } = this.#policy;
+      if (which === "current") return this.#perToken(rows, weights, "logprobs");
+      if (which === "reference")
+        return this.#perToken(rows, await this.#referenceWeights(), "logprobs");
+      if (this.#average === null) throw noAverage();
+      return this.#average.during(() => this.#perToken(rows, weights, "logprobs"));
     });
   }
 
@@ -357,6 +371,7 @@ export class PolicyTrainer {
           ? adamStep(trained, data, gradients, state, optim)
           : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
+      this.#average?.add();
       return { grad_norm: norm, ...ofValues() };
     } finally {
       this.#clear();
@@ -416,6 +431,13 @@ class UpdateStatistics {
     const ratios = this.#isSupervised ? {} : this.#ratios.summary();
     return { loss: this.loss, tokens, ...Object.fromEntries(means), ...ratios, ...observations };
   }
+}
+
+function noAverage(): ConfigError {
+  return new ConfigError({
+    message: "Log-probabilities of averaged weights are asked for, but no average is kept.",
+    hint: "Start the backend with averageDecay.",
+  });
 }
 
 /** A model without its adapter is the reference; without an adapter the initial weights are needed. */

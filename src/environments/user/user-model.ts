@@ -32,7 +32,7 @@ export type UserScript = (
   signal: AbortSignal,
 ) => string | Promise<string>;
 
-/** `"policy"` is the model of the run, in a trajectory of its own that is not trained. */
+/** `"policy"` is the model of the run, in a separate trajectory that is not trained. */
 export type UserModel = UserEndpoint | UserScript | "policy";
 
 /** A call of the user's model that gave nothing to use; the next one may. */

@@ -2,7 +2,7 @@
 import type { FailedCall } from "../../core/failed-call.ts";
 import type { RolloutSession } from "../../core/session.ts";
 import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
-import type { SideCallRule } from "../../core/side-call.ts";
+import type { SideCallRule, SideCallUse } from "../../core/side-call.ts";
 import { raceAbort } from "../../util/abort.ts";
 import {
   attributeTraces,
@@ -25,8 +25,8 @@ export const nothingCaptured: Captured = { trajectories: [], metrics: {}, failed
 /** What is needed to attribute the calls of an attempt. */
 interface Source {
   readonly program: { readonly name?: string; readonly sideCalls?: readonly SideCallRule[] };
-  /** Side calls are trained on. @default false */
-  readonly trainsSideCalls?: boolean;
+  /** @see AttributionContext.sideCallUse */
+  readonly sideCallUse?: SideCallUse;
   readonly untrainedRoles: readonly string[];
   /** @see AttributionContext.keepsUntrainable */
   readonly keepsUntrainable?: boolean;
@@ -67,8 +67,8 @@ export function contextOf(
   {
     program,
     keepsUntrainable = false,
-    trainsSideCalls = false,
-  }: Pick<Source, "program" | "keepsUntrainable" | "trainsSideCalls">,
+    sideCallUse = "own",
+  }: Pick<Source, "program" | "keepsUntrainable" | "sideCallUse">,
   session: Pick<RolloutSession, "uid">,
   { known }: Pick<FlowConfig, "known">,
 ): AttributionContext {
@@ -77,7 +77,8 @@ export function contextOf(
     defaultName: program.name ?? defaultTrajectoryName,
     handles: new Map(Array.from(known, ([uid, { role }]) => [uid, role])),
     keepsUntrainable,
-    sideCalls: trainsSideCalls ? [] : (program.sideCalls ?? []),
+    sideCalls: program.sideCalls ?? [],
+    sideCallUse,
   };
 }
 

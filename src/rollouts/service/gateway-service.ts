@@ -6,6 +6,7 @@ import type { InferenceTarget } from "../../core/backend.ts";
 import { createGateway, type ExchangeListener, type TraceStore } from "../../gateway/index.ts";
 import { createToken } from "../../http/keys.ts";
 import { defaultRolloutLimits } from "../rollout-request.ts";
+import { checkSideCalls } from "./check-side-calls.ts";
 import { createRolloutRunner } from "../runner.ts";
 import { defined } from "../../util/defined.ts";
 import { shortModelName } from "../../util/model-name.ts";
@@ -60,6 +61,7 @@ export async function createRolloutService(
   options: RolloutServiceOptions,
 ): Promise<RolloutService> {
   const { rollouts, config, weightVersion = 0, keepsUntrainable = false } = options;
+  checkSideCalls(config.rollout.sideCalls, rollouts.program.sideCalls);
   const { isScoredLater = false } = options;
   const { target } = options;
   const { maxPromptLength } = config.data;
@@ -85,7 +87,7 @@ export async function createRolloutService(
     ...rollouts,
     keepsUntrainable,
     untrainedRoles: config.rollout.untrainedRoles,
-    trainsSideCalls: config.rollout.sideCalls === "train",
+    sideCallUse: config.rollout.sideCalls,
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
     scores: { source: rewardSource, solvedReward, isScoredLater },
     limits: {

@@ -103,7 +103,7 @@ function scoresOf(
 ): EvaluationScores {
   const { seed, failureReward } = facts;
   const tasks: Tasks = [...groupBy(items, ({ id }) => id).values()];
-  const judged = tasks.map((own) => own.filter((item) => !isUserFault(item)));
+  const counted = tasks.map((own) => own.filter((item) => !isUserFault(item)));
   const names = [...new Set(items.flatMap(({ signals }) => Object.keys(signals)))].sort();
   const rewards = tasks.map((own) =>
     totalOf(own.flatMap((item) => validationReward(item, failureReward) ?? [])),
@@ -118,7 +118,7 @@ function scoresOf(
     rollouts: items.length,
     failed: items.filter(isFailed).length,
     reward: estimate(rewards, seed, metrics[`${prefix}/reward/mean`]),
-    passAt: passEstimates(judged, metrics, prefix, facts),
+    passAt: passEstimates(counted, metrics, prefix, facts),
     signals: Object.fromEntries(signals),
   };
 }

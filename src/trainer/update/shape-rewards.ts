@@ -8,6 +8,7 @@ import {
 } from "../../algorithms/reward-shaping.ts";
 import { buildRows, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { mean } from "../../algorithms/statistics.ts";
+import type { WhichWeights } from "../../core/backend.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { GroupMember, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -60,7 +61,7 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
 /** Requests log-probabilities of rows' tokens. */
 export type Score = (
   rows: readonly TrainingRow[],
-  which: "current" | "reference",
+  which: WhichWeights,
 ) => Promise<readonly Float32Array[]>;
 
 /** One call of a trajectory; unique even if names repeat. */

@@ -2,9 +2,10 @@
 import { useState } from "preact/hooks";
 import type { RoundRow, RunEntry, RunsApart } from "../api.ts";
 import { useChartSettings } from "./chart-settings.tsx";
-import { colorOf, Curves, haveSeeds, maxCurves } from "./curves-panel.tsx";
+import { Curves } from "./curves-panel.tsx";
 import { Differences } from "./differences.tsx";
 import { useKeys } from "./keys.ts";
+import { colorOf, fitting, haveSeeds } from "./overlaid.ts";
 import { useRead } from "./read.ts";
 import { useRemembered } from "./remember.ts";
 import { go, linkTo } from "./route.ts";
@@ -18,13 +19,16 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
   const { value: rounds } = useRead<readonly RoundRow[]>("/api/rounds", runs.length);
   const [keptApart, setApart] = useRemembered("seeds-apart");
   const controls = useChartSettings();
-  const overlaid = chosen ?? runs.slice(0, maxCurves).map(({ key }) => key);
+  const bySeeds = keptApart === "" ? apart : null;
+  const wanted = chosen?.flatMap((key) => runs.filter((run) => run.key === key));
+  // The oldest choices make room.
+  const curves =
+    wanted === undefined
+      ? fitting(runs, bySeeds)
+      : fitting(wanted.toReversed(), bySeeds).toReversed();
+  const overlaid = curves.map(({ key }) => key);
   const toggle = (key: number): void =>
-    setChosen(
-      overlaid.includes(key)
-        ? overlaid.filter((one) => one !== key)
-        : [...overlaid, key].slice(-maxCurves),
-    );
+    setChosen(overlaid.includes(key) ? overlaid.filter((one) => one !== key) : [...overlaid, key]);
   const selected = useSelection("", runs, ({ key }) => go(linkTo("run", key)));
   useKeys({
     x: () => {
@@ -32,8 +36,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
       if (run !== undefined) toggle(run.key);
     },
   });
-  const curves = overlaid.flatMap((key) => runs.filter((run) => run.key === key));
-  const joined = keptApart === "" && haveSeeds(curves, apart) ? apart : null;
+  const joined = haveSeeds(curves, bySeeds) ? bySeeds : null;
   return (
     <div class="stack">
       <div class="row head">
