@@ -1299,8 +1299,8 @@ export interface Sections {
   readonly groupEvaluator?: string | null;
   /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
-   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, mcp:COMMAND or mcp:URL, or path#export of
-   * a module. null where the agent, the data and the evaluator are all there is.
+   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or
+   * path#export of a module. null where the agent, the data and the evaluator are all there is.
    * Allowed: a non-empty string, or null.
    * @default null
    */
