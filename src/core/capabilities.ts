@@ -24,6 +24,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     observations: true,
     fullFineTune: true,
     lora: true,
+    adapters: true,
     quantizations: ["int8"],
     loraTargets: "layers",
     exactResume: true,

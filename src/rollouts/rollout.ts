@@ -1,8 +1,8 @@
 /** One rollout: attempts until one returns, then the score. Failures become part of the episode. */
 import type { Evaluator } from "../core/agent.ts";
 import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
-import type { SessionHost, SessionOptions } from "../core/session.ts";
-import type { Episode } from "../core/trajectory.ts";
+import type { RoleAdapters, SessionHost, SessionOptions } from "../core/session.ts";
+import { defaultTrajectoryName, type Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
 import { copyPlain } from "../util/copy-plain.ts";
 import { deriveSeed } from "../util/random.ts";
@@ -32,6 +32,8 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
+  /** Adapters of roles; null is the base alone, which is not trained. @default none */
+  readonly adapters?: RoleAdapters["byRole"];
   /** Calls next to the task, such as titles, are trained on. @default false */
   readonly trainsSideCalls?: boolean;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
@@ -159,6 +161,7 @@ async function attemptSetUp<Metadata>(
     program,
     limits,
     untrainedRoles = [],
+    adapters: byRole,
     trainsSideCalls = false,
     keepsUntrainable = false,
   }: RolloutSetup<Metadata>,
@@ -168,6 +171,10 @@ async function attemptSetUp<Metadata>(
   prepared: TaskSetup<Metadata>,
   onWarning: (message: string) => void,
 ): Promise<AttemptOutcome> {
+  const adapters =
+    byRole === undefined
+      ? {}
+      : { adapters: { byRole, defaultRole: program.name ?? defaultTrajectoryName } };
   return await runAttempt({
     host,
     program,
@@ -178,6 +185,7 @@ async function attemptSetUp<Metadata>(
       seed: deriveSeed(seed, attempt),
       sampling,
       metadata: { taskId: task.id, episodeId, rolloutIndex, attempt, isValidation },
+      ...adapters,
     },
     isValidation,
     timeoutMs: limits.timeoutMs,

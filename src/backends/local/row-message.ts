@@ -8,6 +8,7 @@ import type { RowProvenance, RowRules, TrainingRow } from "../../core/loss/train
 interface RowShape {
   readonly length: number;
   readonly temperature: number | undefined;
+  readonly adapter: string | undefined;
   readonly hasWeights: boolean;
   readonly hasObservations: boolean;
   readonly rules?: readonly RowRules[];
@@ -35,7 +36,8 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map(({ length, temperature, hasWeights, hasObservations, rules, provenance }) => {
+  return shapes.map((shape) => {
+    const { length, temperature, adapter, hasWeights, hasObservations, rules, provenance } = shape;
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
@@ -44,6 +46,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
       ...(hasObservations ? { observationWeights: column(Float32Array, length) } : {}),
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
+      ...(adapter === undefined ? {} : { adapter }),
       ...(rules === undefined ? {} : { rules }),
       segments: [],
       provenance,
@@ -58,6 +61,7 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
   const shapes = rows.map((row): RowShape => ({
     length: row.tokens.length,
     temperature: row.temperature,
+    adapter: row.adapter,
     hasWeights: row.weights !== undefined,
     hasObservations: row.observationWeights !== undefined,
     ...(row.rules === undefined ? {} : { rules: row.rules }),

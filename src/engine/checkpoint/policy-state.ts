@@ -89,6 +89,15 @@ export async function loadPolicyState(
   adam: AdamState,
   folder: string,
 ): Promise<void> {
+  (await readPolicyState(policy, adam, folder))();
+}
+
+/** @returns what fills `policy` and `adam` with what was read. @throws CheckpointError when it does not match */
+export async function readPolicyState(
+  policy: StoredPolicy,
+  adam: AdamState,
+  folder: string,
+): Promise<() => void> {
   await checkQuantization(policy, folder);
   const weights = await readTensors(join(folder, weightsFile(policy)));
   const moments = await readTensors(join(folder, optimizerFile));
@@ -115,12 +124,14 @@ export async function loadPolicyState(
     second: need(moments, `v.${name}`, shape),
   }));
   const [step] = need(moments, "step", [1]);
-  for (const { name, weight, first, second } of loaded) {
-    policy.data.get(name)!.set(weight);
-    setMoments(adam.firstMoment.get(name)!, first);
-    setMoments(adam.secondMoment.get(name)!, second);
-  }
-  adam.step = step!;
+  return () => {
+    for (const { name, weight, first, second } of loaded) {
+      policy.data.get(name)!.set(weight);
+      setMoments(adam.firstMoment.get(name)!, first);
+      setMoments(adam.secondMoment.get(name)!, second);
+    }
+    adam.step = step!;
+  };
 }
 
 /** An adapter corrects the base that it was trained on. */

@@ -14,6 +14,7 @@ import { checkLossNumbers } from "../../core/loss/check-numbers.ts";
 import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import { NativeAdam } from "../optimizer/native-adam.ts";
+import type { Device } from "../tensor/device.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkRowIds } from "../token-ids.ts";
 import type { BatchLimits } from "./batch-limits.ts";
@@ -36,8 +37,20 @@ export interface TrainerOptions {
   readonly momentPrecision?: MomentPrecision;
   /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
   readonly rules?: LogitRuleCompiler;
+  /** What it computes in. @default its own */
+  readonly room?: TrainingRoom;
   /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
   readonly loadReference?: () => Promise<DecoderWeights>;
+}
+
+/** Memory of passes, for one at a time: trainers of adapters on one base share it. */
+export class TrainingRoom {
+  readonly arena: Arena;
+  readonly turns: OneAfterAnother = new OneAfterAnother();
+
+  constructor(device: Device) {
+    this.arena = new Arena(device);
+  }
 }
 
 interface Moments {
@@ -51,8 +64,7 @@ export class PolicyTrainer {
   readonly #options: TrainerOptions;
   readonly #limits: BatchLimits;
   readonly #rules: LogitRuleCompiler;
-  readonly #arena: Arena;
-  readonly #turns = new OneAfterAnother();
+  readonly #room: TrainingRoom;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
@@ -63,7 +75,7 @@ export class PolicyTrainer {
     this.#options = options;
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
-    this.#arena = new Arena(policy.device);
+    this.#room = options.room ?? new TrainingRoom(policy.device);
   }
 
   /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
@@ -94,7 +106,7 @@ export class PolicyTrainer {
 
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(work);
+    return this.#room.turns.run(work);
   }
 
   /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
@@ -158,7 +170,7 @@ export class PolicyTrainer {
   }
 
   #pass(batch: MicroBatch, weights: DecoderWeights = this.#policy.weights): TrainingPass {
-    return new TrainingPass(weights, batch, this.#arena, this.#limits.headChunkRows);
+    return new TrainingPass(weights, batch, this.#room.arena, this.#limits.headChunkRows);
   }
 
   #referenceWeights(): Promise<DecoderWeights> {
@@ -247,6 +259,16 @@ export class PolicyTrainer {
     const { logprobs } = await pass.forward({});
     pass.end();
     return logprobs;
+  }
+
+  /** L2 norm of what has been accumulated. @throws NumericsError when it is not finite */
+  gradientNorm(): Promise<number> {
+    return this.exclusively(async () => globalNorm(this.accumulatedGradients));
+  }
+
+  /** Nothing has been accumulated. */
+  dropGradients(): Promise<void> {
+    return this.exclusively(async () => this.#clear());
   }
 
   #clear(): void {

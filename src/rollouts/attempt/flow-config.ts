@@ -35,9 +35,10 @@ export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
   const { session, options, isValidation, signal, env, environment } = input;
   const known = new Map<string, KnownTrajectory>();
   const trajectory = (name: string, wanted: TrajectoryOptions = {}): TrajectoryHandle => {
-    const handle = session.trajectory(name);
-    known.set(handle.uid, merge(name, known.get(handle.uid), wanted));
-    return handle;
+    const { uid } = session.trajectory(name);
+    const own = merge(name, known.get(uid), wanted);
+    known.set(uid, own);
+    return session.trajectory(name, own.role);
   };
   const scopes: ScopeUse = {
     entered: new Set(),
