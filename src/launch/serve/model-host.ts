@@ -1,4 +1,11 @@
-/** One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. */
+/**
+ * One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. Where roles
+ * have adapters, each role is a model of its own on the same weights.
+ */
+import { adaptersOf } from "../../config/adapter-map.ts";
+import type { InferenceTarget } from "../../core/backend.ts";
+import { overlay } from "../../core/overlay.ts";
+import type { Sampler } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { evaluationConfig } from "../evaluate/evaluation-config.ts";
@@ -35,6 +42,14 @@ export async function nameModel({ name, model }: ServedModelSpec): Promise<Named
   return { name: name ?? nameOf(model, located), located, given: model };
 }
 
+/** The target, sampled from an adapter; null is the base alone. */
+function adaptedTarget(target: InferenceTarget, adapter: string | null): InferenceTarget {
+  if (target.kind === "http") return target;
+  const { sampler } = target;
+  const sample: Sampler["sample"] = (request) => sampler.sample({ ...request, adapter });
+  return { ...target, sampler: overlay(sampler, { sample }) };
+}
+
 /** A run, of which a newer checkpoint may take the place of the one that was found. */
 const isFollowable = (model: ServedModelSpec["model"]): model is string =>
   typeof model === "string" && !namesStep(model);
@@ -48,13 +63,20 @@ export class ModelHost implements AsyncDisposable {
   readonly #gateway: Gateway;
   readonly #started: StartedModel;
   readonly #conversations: Conversations;
+  /** Of its roles, which it swaps and closes with itself. */
+  readonly #roles: readonly ModelHost[];
   #step: number | null;
 
   private constructor(
     { name, located, given }: NamedModel,
-    parts: { readonly gateway: Gateway; readonly started: StartedModel },
+    parts: {
+      readonly gateway: Gateway;
+      readonly started: StartedModel;
+      readonly roles: readonly ModelHost[];
+    },
   ) {
     this.name = name;
+    this.#roles = parts.roles;
     this.label =
       located.kind === "config" ? name : "label" in located ? located.label : located.name;
     const isRun = located.kind === "checkpoint" && typeof given === "string";
@@ -94,16 +116,25 @@ export class ModelHost implements AsyncDisposable {
       },
       signal,
     );
-    try {
+    const open = (own: string, target: InferenceTarget, roles: readonly ModelHost[]): ModelHost => {
       const gateway = createGateway({
-        target: started.target,
-        model: name,
+        target,
+        model: own,
         sessionIdleMs,
-        onWarning: (message) => onWarning?.(`${name}: ${message}`),
+        onWarning: (message) => onWarning?.(`${own}: ${message}`),
         ...(onError === undefined ? {} : { onError }),
       });
       gateway.setWeightVersion(started.weightVersion);
-      return new ModelHost(named, { gateway, started });
+      // A role is swapped with its model, so it has no path of its own to follow.
+      const given = own === name ? named : { ...named, name: own, given: { name: own, url: "" } };
+      return new ModelHost(given, { gateway, started, roles });
+    };
+    try {
+      const adapters = located.kind === "checkpoint" ? config.model.adapterByRole : [];
+      const roles = Array.from(adaptersOf(adapters), ([role, adapter]) =>
+        open(`${name}/${role}`, adaptedTarget(started.target, adapter), []),
+      );
+      return open(name, started.target, roles);
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;
@@ -113,6 +144,11 @@ export class ModelHost implements AsyncDisposable {
   /** Step of the checkpoint that is served; null for what is no checkpoint. */
   get step(): number | null {
     return this.#step;
+  }
+
+  /** Itself, and a model for each role that has an adapter. */
+  get all(): readonly ModelHost[] {
+    return [this, ...this.#roles];
   }
 
   respond(request: ModelRequest): Promise<Response> {
@@ -138,12 +174,16 @@ export class ModelHost implements AsyncDisposable {
     if (load === undefined) {
       throw new ConfigError({ message: `${this.name} is no run, so it has no other checkpoint.` });
     }
-    await this.#gateway.pause(drainMs);
+    const { all } = this;
+    await Promise.all(all.map((host) => host.#gateway.pause(drainMs)));
     try {
-      this.#gateway.setWeightVersion(await load(checkpoint));
-      this.#step = checkpoint.state.step;
+      const version = await load(checkpoint);
+      for (const host of all) {
+        host.#gateway.setWeightVersion(version);
+        host.#step = checkpoint.state.step;
+      }
     } finally {
-      this.#gateway.resume();
+      for (const host of all) host.#gateway.resume();
     }
   }
 
@@ -153,7 +193,7 @@ export class ModelHost implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#gateway.close();
+    await Promise.all(this.all.map((host) => host.#gateway.close()));
     await this.#started[Symbol.asyncDispose]();
   }
 }

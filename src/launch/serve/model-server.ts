@@ -206,7 +206,14 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
     await closeAll();
     throw error;
   }
-  const routes = new Routes(hosts, key);
+  const all = hosts.flatMap((host) => host.all);
+  try {
+    checkNames(all);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+  const routes = new Routes(all, key);
   const stop = new AbortController();
   const following =
     options.follow === true ? follow(hosts, followEveryMs, stop.signal, options) : undefined;
@@ -219,7 +226,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
     await Promise.all([bound?.close(), closeAll()]);
   };
   return {
-    models: hosts.map(({ name }) => name),
+    models: all.map(({ name }) => name),
     fetch: (request) => routes.respond(request),
     async listen({ host = "127.0.0.1", port = 0 } = {}) {
       checkKey(key, host);
@@ -239,7 +246,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
       }
     },
     async drain(limitMs) {
-      const left = await Promise.all(hosts.map((host) => host.drain(limitMs)));
+      const left = await Promise.all(all.map((host) => host.drain(limitMs)));
       return left.reduce((sum, count) => sum + count, 0);
     },
     [Symbol.asyncDispose]: () => (closing ??= close()),
