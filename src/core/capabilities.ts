@@ -44,6 +44,8 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: false,
     fullFineTune: false,
     lora: true,
+    // Each is a model on the server.
+    adapters: true,
     loraTargets: "groups",
     exactResume: true,
     // The API has no temperature of a loss.

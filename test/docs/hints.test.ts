@@ -57,7 +57,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
-  "backends/tinker/backend.ts": [
+  "backends/tinker/model-backend.ts": [
     "model.name",
     "algorithm.loss.eps_clip",
     "algorithm.loss.eps_clip_high",
