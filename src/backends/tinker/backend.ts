@@ -42,7 +42,7 @@ export class TinkerBackend implements TrainingBackend {
 
   async start(run: RunContext): Promise<InferenceTarget> {
     const { adapters = [], ...model } = run.model;
-    const target = await this.#own.start(run);
+    const target = await this.#own.start({ ...run, model });
     if (target.kind === "http" || adapters.length === 0) return target;
     const samplers = new Map([[defaultAdapter, target.sampler]]);
     for (const name of adapters) {
