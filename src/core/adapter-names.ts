@@ -1,6 +1,6 @@
 /** Names of adapters: which calls and rows go to which. */
 
-/** The model's own adapter, of every role that has none of its own; where PEFT keeps it, too: in the folder itself. */
+/** The model's own adapter, of every role that names no other. PEFT keeps it in the folder itself. */
 export const defaultAdapter = "default";
 
 /** A name that is a folder's on every system. */

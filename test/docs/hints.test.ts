@@ -44,6 +44,8 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rejection_sample.multiplier",
     "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
+    "rollout.untrained_roles",
+    "model.adapter_by_role",
   ],
   "config/checks/start-warnings.ts": [
     "rollout.n",

@@ -58,7 +58,7 @@ export class TinkerBackend implements TrainingBackend {
         ? Promise.reject(new RangeError(`There is no adapter ${JSON.stringify(request.adapter)}.`))
         : own.sample(request);
     };
-    return { ...target, sampler: overlay(target.sampler, { sample }) };
+    return overlay(target, { sampler: overlay(target.sampler, { sample }) });
   }
 
   /** `work` with the rows of each adapter. */

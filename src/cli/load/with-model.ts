@@ -12,7 +12,7 @@ export interface OpeningFlags {
 }
 
 export const adapterHelp =
-  "of a run whose roles have adapters of their own (model.adapter_by_role): which one, or default";
+  "of a run whose roles have separate adapters (model.adapter_by_role): which one, or default";
 
 /** Resolves with what `use` does. */
 export async function withModel(

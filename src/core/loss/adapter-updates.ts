@@ -1,4 +1,4 @@
-/** Updates of several adapters as one: each is an objective of its own, over its own rows. */
+/** Updates of several adapters as one: each is a separate objective, over its own rows. */
 import { groupBy } from "../../util/group-by.ts";
 import { adapterOrDefault } from "../adapter-names.ts";
 import { rowFactors } from "./aggregation.ts";

@@ -102,9 +102,9 @@ export const updateMetrics = [
         names: ["train/adapters/{adapter}/{name}"],
         unit: "number",
         meaning:
-          "The metric `train/{name}` of one adapter: of the update with its rows alone. The adapter of roles that have none of their own is `default`.",
+          "The metric `train/{name}` of one adapter: of the update with its rows alone. The adapter of roles that name none is `default`.",
         when: "`model.adapter_by_role`, an update has rows of the adapter",
-        backends: ["local"],
+        backends: ["local", "tinker"],
       },
       {
         names: ["train/updates", "train/skipped_updates"],

@@ -1,6 +1,6 @@
 /**
  * One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. Where roles
- * have adapters, each role is a model of its own on the same weights.
+ * have adapters, each role is a separate model on the same weights.
  */
 import { adaptersOf } from "../../config/adapter-map.ts";
 import type { InferenceTarget } from "../../core/backend.ts";
@@ -43,11 +43,11 @@ export async function nameModel({ name, model }: ServedModelSpec): Promise<Named
 }
 
 /** The target, sampled from an adapter; null is the base alone. */
-function adaptedTarget(target: InferenceTarget, adapter: string | null): InferenceTarget {
+export function adaptedTarget(target: InferenceTarget, adapter: string | null): InferenceTarget {
   if (target.kind === "http") return target;
   const { sampler } = target;
   const sample: Sampler["sample"] = (request) => sampler.sample({ ...request, adapter });
-  return { ...target, sampler: overlay(sampler, { sample }) };
+  return overlay(target, { sampler: overlay(sampler, { sample }) });
 }
 
 /** A run, of which a newer checkpoint may take the place of the one that was found. */
@@ -125,7 +125,7 @@ export class ModelHost implements AsyncDisposable {
         ...(onError === undefined ? {} : { onError }),
       });
       gateway.setWeightVersion(started.weightVersion);
-      // A role is swapped with its model, so it has no path of its own to follow.
+      // A role is swapped with its model, so it has no path to follow.
       const given = own === name ? named : { ...named, name: own, given: { name: own, url: "" } };
       return new ModelHost(given, { gateway, started, roles });
     };
