@@ -174,7 +174,7 @@ describe("roles with adapters", () => {
         }),
       ];
     };
-    await expect(run({ agentRunFunc: mixed as never })).rejects.toThrow(
+    await expect(run({ agentRunFunc: mixed })).rejects.toThrow(
       'Calls of the role "solver", which has the adapter "solver", were sampled from the adapter "judge-1"',
     );
   }, 60_000);

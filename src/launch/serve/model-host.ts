@@ -126,8 +126,8 @@ export class ModelHost implements AsyncDisposable {
       });
       gateway.setWeightVersion(started.weightVersion);
       // A role is swapped with its model, so it has no path to follow.
-      const given = own === name ? named : { ...named, name: own, given: { name: own, url: "" } };
-      return new ModelHost(given, { gateway, started, roles });
+      const model = own === name ? named : { ...named, name: own, given: { name: own, url: "" } };
+      return new ModelHost(model, { gateway, started, roles });
     };
     try {
       const adapters = located.kind === "checkpoint" ? config.model.adapterByRole : [];
