@@ -1,5 +1,7 @@
 /** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
+import { collect } from "./collect/collect.ts";
 import { demo } from "./demo/demo.ts";
+import { engineBusy } from "./engine-busy/engine-busy.ts";
 import { engineInt8 } from "./engine-int8/engine-int8.ts";
 import { engineLlama } from "./engine-llama/engine-llama.ts";
 import { engineSample } from "./engine/sample.ts";
@@ -12,6 +14,7 @@ import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { hostileSchemas } from "./hostile-schemas/hostile-schemas.ts";
 import { rows } from "./rows/rows.ts";
+import { start } from "./start/start.ts";
 import { structured } from "./structured/structured.ts";
 import { tinker } from "./tinker/tinker.ts";
 import { trainerAsync } from "./trainer-async/trainer-async.ts";
@@ -22,7 +25,9 @@ export const benchmarks: readonly Benchmark[] = [
   engineSample,
   engineLlama,
   engineInt8,
+  engineBusy,
   grpoStep,
+  start,
   structured,
   hostileSchemas,
   gateway,
@@ -31,6 +36,7 @@ export const benchmarks: readonly Benchmark[] = [
   gatewayThread,
   tinker,
   rows,
+  collect,
   trainerAsync,
   trainerOverhead,
   demo,

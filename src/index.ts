@@ -10,6 +10,8 @@ export type { AgentTrainerOptions, RunOptions } from "./launch/trainer-options.t
 export type { BackendName } from "./core/capabilities.ts";
 export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
+export { sweep } from "./launch/sweep/sweep.ts";
+export type { SweepOptions, SweepResult, SweepRunOptions } from "./launch/sweep/sweep-options.ts";
 export type { TrainerEvent } from "./core/events.ts";
 export type { Tracker } from "./core/tracker.ts";
 
@@ -144,6 +146,25 @@ export type {
   PairedDifference,
   TaskMeans,
 } from "./runs/evaluations/compare.ts";
+export { loadImproveConfig } from "./config/improve/improve-config.ts";
+export type { ImproveConfig } from "./config/improve/improve-config.ts";
+export { improve } from "./launch/improve/improve.ts";
+export type { ImproveResult, ImproveRunOptions } from "./launch/improve/improve.ts";
+export { gate } from "./launch/evaluate/gate.ts";
+export type { GateOptions } from "./launch/evaluate/gate.ts";
+export { gateEvaluations } from "./runs/evaluations/gate.ts";
+export type {
+  GateInput,
+  GateMiss,
+  GatePair,
+  GateRatio,
+  GateReport,
+  GateSlice,
+  Regressions,
+} from "./runs/evaluations/gate-report.ts";
+export type { GateResult } from "./runs/evaluations/gate-folders.ts";
+export type { GateRule } from "./runs/evaluations/gate-rule.ts";
+export { addRegressions, readRegressions } from "./runs/evaluations/regression-set.ts";
 export { rescore } from "./launch/evaluate/rescore.ts";
 export type { RescoreOptions, RescoreResult, Verdict } from "./launch/evaluate/rescore.ts";
 export { doctorReward } from "./launch/evaluate/reward-doctor/doctor-reward.ts";
@@ -158,6 +179,8 @@ export type { RewardFault } from "./launch/evaluate/reward-doctor/faults.ts";
 export { createModelServer } from "./launch/serve/model-server.ts";
 export type { ModelServer } from "./launch/serve/model-server.ts";
 export type {
+  CanaryChange,
+  CanaryOptions,
   ModelServerOptions,
   ModelSwap,
   ServedModelSpec,

@@ -1,5 +1,6 @@
 /** Programs that our engine is compared with, each in a process of its own, all opened on the same model. */
 import { hasBf16 } from "../harness/cpu-features.ts";
+import { forcedSet, kernels } from "../harness/kernel-goals.ts";
 import { defaultThreads, type ModelCase } from "../engine/models.ts";
 import type { LineProcess } from "../harness/line-process.ts";
 import { startPython } from "./torch-environment.ts";
@@ -20,6 +21,7 @@ export type PeerPrecision = "f32" | "bf16";
 
 /** What a fair comparison takes on this machine. */
 export function peerPrecisions(log: (line: string) => void): readonly PeerPrecision[] {
+  if (forcedSet !== undefined && !kernels.hasBfloat16) return ["f32"];
   if (hasBf16()) return ["f32", "bf16"];
   log(
     "This CPU has no bf16 arithmetic, and bf16 is slower than f32 on it: compared with f32 only.",

@@ -4,8 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// How long a thread waits for the next operation: awake, then giving its core to others, then asleep.
-enum { SPINS = 2000, YIELDS = 200 };
+// How long a thread waits awake: some 100 us. Then it sleeps: a thread that yields its core to a busy program
+// loses a whole time slice, one that is woken comes next.
+enum { SPINS = 2000 };
 
 // What fits into a ticket.
 enum { TEAM_PIECES = 0xffff };
@@ -24,12 +25,15 @@ struct team {
   _Atomic(void *) context;
   _Atomic int threads;
   _Atomic int sleeping;
+  // The caller sleeps until the last piece is done.
+  _Atomic bool waiting;
   _Atomic bool resting;
   _Atomic bool ending;
   _Atomic bool cancelled;
   int started;
   thread_lock lock;
   thread_signal wake;
+  thread_signal finished;
   struct member members[TEAM_MAX];
 };
 
@@ -45,6 +49,12 @@ static bool is_cancelled(struct team *team) {
   return atomic_load_explicit(&team->cancelled, memory_order_relaxed);
 }
 
+static void signal_finished(struct team *team) {
+  thread_lock_take(&team->lock);
+  thread_signal_all(&team->finished);
+  thread_lock_release(&team->lock);
+}
+
 // Claims pieces until there are none. Returns the operation that it saw last.
 static uint32_t work(struct team *team, int thread) {
   uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
@@ -56,7 +66,7 @@ static uint32_t work(struct team *team, int thread) {
                                                memory_order_acquire))
       continue;
     if (!is_cancelled(team)) part(context, next_of(ticket), pieces_of(ticket), thread);
-    atomic_fetch_add_explicit(&team->done, 1, memory_order_release);
+    if (atomic_fetch_add(&team->done, 1) + 1 == pieces_of(ticket) && atomic_load(&team->waiting)) signal_finished(team);
     ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
   }
   return operation_of(ticket);
@@ -81,11 +91,8 @@ static void member_body(void *raw) {
     uint32_t seen = 0;
     if (self->index < atomic_load(&team->threads)) seen = work(team, self->index);
     else seen = operation_of(atomic_load(&team->ticket));
-    int waited = 0;
-    while (is_idle(team, seen, self->index) && !atomic_load(&team->resting) && waited < SPINS + YIELDS) {
-      if (waited++ < SPINS) thread_pause();
-      else thread_yield();
-    }
+    for (int waited = 0; waited < SPINS && is_idle(team, seen, self->index) && !atomic_load(&team->resting); waited++)
+      thread_pause();
     if (is_idle(team, seen, self->index)) sleep_until_work(team, seen, self->index);
     if (team->ending) return;
   }
@@ -97,6 +104,7 @@ struct team *team_create(void) {
   atomic_store(&team->threads, 1);
   thread_lock_init(&team->lock);
   thread_signal_init(&team->wake);
+  thread_signal_init(&team->finished);
   return team;
 }
 
@@ -123,6 +131,18 @@ void team_resize(struct team *team, int threads) {
 
 int team_threads(const struct team *team) { return atomic_load(&((struct team *)team)->threads); }
 
+static bool is_done(struct team *team, int pieces) { return atomic_load(&team->done) == pieces; }
+
+static void wait_until_done(struct team *team, int pieces) {
+  for (int waited = 0; waited < SPINS && !is_done(team, pieces); waited++) thread_pause();
+  if (is_done(team, pieces)) return;
+  thread_lock_take(&team->lock);
+  atomic_store(&team->waiting, true);
+  while (!is_done(team, pieces)) thread_signal_wait(&team->finished, &team->lock);
+  atomic_store(&team->waiting, false);
+  thread_lock_release(&team->lock);
+}
+
 void team_run(struct team *team, team_part part, void *context, int pieces) {
   if (pieces > TEAM_PIECES) pieces = TEAM_PIECES;
   if (pieces <= 1 || team_threads(team) == 1) {
@@ -143,10 +163,7 @@ void team_run(struct team *team, team_part part, void *context, int pieces) {
     thread_lock_release(&team->lock);
   }
   work(team, 0);
-  for (int waited = 0; atomic_load_explicit(&team->done, memory_order_acquire) != pieces;) {
-    if (waited++ < SPINS) thread_pause();
-    else thread_yield();
-  }
+  wait_until_done(team, pieces);
 }
 
 void team_rest(struct team *team) { atomic_store(&team->resting, true); }

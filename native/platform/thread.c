@@ -37,10 +37,8 @@ void thread_join(thread_handle handle) {
   WaitForSingleObject(handle, INFINITE);
   CloseHandle(handle);
 }
-void thread_yield(void) { SwitchToThread(); }
 
 #else
-#include <sched.h>
 #include <signal.h>
 
 void thread_lock_init(thread_lock *lock) { pthread_mutex_init(lock, NULL); }
@@ -73,6 +71,5 @@ bool thread_start(thread_handle *handle, void (*body)(void *), void *context) {
   return !failed;
 }
 void thread_join(thread_handle handle) { pthread_join(handle, NULL); }
-void thread_yield(void) { sched_yield(); }
 
 #endif

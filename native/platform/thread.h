@@ -24,8 +24,6 @@ void thread_signal_wait(thread_signal *signal, thread_lock *lock);
 void thread_signal_all(thread_signal *signal);
 bool thread_start(thread_handle *handle, void (*body)(void *), void *context);
 void thread_join(thread_handle handle);
-// Lets another thread run on this core.
-void thread_yield(void);
 
 static inline void thread_pause(void) {
 #if defined(__x86_64__)

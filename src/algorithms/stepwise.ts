@@ -17,19 +17,30 @@ import {
   estimateByRole,
 } from "./advantages.ts";
 
+/** [step] r_k, with what is added to it. */
+export function stepRewards(
+  { steps }: Pick<Trajectory, "steps">,
+  reward: number,
+  shaping?: Float64Array,
+): Float64Array {
+  const isRewarded = steps.some((step) => step.reward !== undefined);
+  return Float64Array.from(steps, (step, k) => {
+    const own = isRewarded ? (step.reward ?? 0) : k === steps.length - 1 ? reward : 0;
+    return own + (shaping?.[k] ?? 0);
+  });
+}
+
 /** [step] discounted returns. */
 export function stepReturns(
-  { steps }: Pick<Trajectory, "steps">,
+  trajectory: Pick<Trajectory, "steps">,
   reward: number,
   gamma: number,
   shaping?: Float64Array,
 ): Float64Array {
-  const isRewarded = steps.some((step) => step.reward !== undefined);
-  const returns = new Float64Array(steps.length);
+  const returns = stepRewards(trajectory, reward, shaping);
   let next = 0;
-  for (let k = steps.length - 1; k >= 0; k--) {
-    const own = isRewarded ? (steps[k]?.reward ?? 0) : k === steps.length - 1 ? reward : 0;
-    next = own + (shaping?.[k] ?? 0) + gamma * next;
+  for (let k = returns.length - 1; k >= 0; k--) {
+    next = returns[k]! + gamma * next;
     returns[k] = next;
   }
   return returns;

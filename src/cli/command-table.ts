@@ -82,6 +82,10 @@ const train: Commands = {
     description: "train the agent that a YAML file describes",
     load: () => import("./commands/train.ts"),
   },
+  sweep: {
+    description: "train with several values of options, and compare them over seeds",
+    load: () => import("./commands/sweep.ts"),
+  },
   sft: {
     description: "fine-tune a model on conversations, or on good episodes of a run",
     load: () => import("./commands/sft.ts"),
@@ -108,6 +112,10 @@ const evaluate: Commands = {
   compare: {
     description: "compare two evaluations task by task",
     load: () => import("./commands/compare.ts"),
+  },
+  gate: {
+    description: "decide whether a candidate is better than the model in use",
+    load: () => import("./commands/gate.ts"),
   },
   rescore: {
     description: "score recorded episodes with another evaluator, without model calls",
@@ -173,6 +181,21 @@ const serve: Commands = {
   gateway: {
     description: "run a gateway that captures every model call of any agent, token by token",
     load: () => import("./commands/gateway.ts"),
+  },
+};
+
+const production: Commands = {
+  collect: {
+    description: "keep traces and feedback of agents in production, from programs or files",
+    load: () => import("./commands/collect.ts"),
+  },
+  curate: {
+    description: "make of what was collected what sft, kto and dpo read, with a report",
+    load: () => import("./commands/curate.ts"),
+  },
+  improve: {
+    description: "learn from what was collected, and hand a better model over to serve",
+    load: () => import("./commands/improve.ts"),
   },
 };
 
@@ -258,6 +281,7 @@ export const commandTable: Readonly<Record<string, Commands>> = {
   "Evaluate:": evaluate,
   "Look at runs:": look,
   "Serve:": serve,
+  "From production:": production,
   "Models, data, environments:": parts,
   "Shell:": shell,
 };

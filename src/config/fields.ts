@@ -200,10 +200,13 @@ function collect(node: JsonSchema, path: string): readonly ConfigField[] {
   );
 }
 
+/** Every key of a schema, in its order. */
+export const fieldsOf = (schema: object): readonly ConfigField[] => collect(schema, "");
+
 let fields: readonly ConfigField[] | undefined;
 
 /** Every key of the tree, in the order of the schema. */
 export function configFields(): readonly ConfigField[] {
-  fields ??= collect(configJsonSchema(), "");
+  fields ??= fieldsOf(configJsonSchema());
   return fields;
 }

@@ -93,9 +93,10 @@ export interface Sections {
      */
     readonly seed?: number;
     /**
-     * Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by
-     * difficulty and shuffle equal ones.
-     * Allowed: one of none, easy_first, hard_first.
+     * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by
+     * difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates
+     * observed so far, without epochs.
+     * Allowed: one of none, easy_first, hard_first, solve_rate.
      * @default "none"
      */
     readonly curriculum?: OrType<
@@ -110,6 +111,31 @@ export interface Sections {
            * @default "difficulty"
            */
           readonly difficultyKey?: string;
+        }
+      | {
+          readonly type: "solve_rate";
+          /**
+           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each
+           * task from its posterior and takes the highest, expected samples tasks in proportion to
+           * the mean.
+           * Allowed: one of thompson, expected.
+           * @default "thompson"
+           */
+          readonly sampling?: "thompson" | "expected";
+          /**
+           * Batches after which an observed solve rate counts half: the policy has changed.
+           * Allowed: a number of at least 0.1 and at most 1000000.
+           * @default 20
+           */
+          readonly halfLife?: number;
+          /**
+           * Key of a task's metadata: tasks with the same value share an estimate of their solve
+           * rate. null gives each task its own, which says something only of tasks that were rolled
+           * out before.
+           * Allowed: a non-empty string, or null.
+           * @default null
+           */
+          readonly groupKey?: string | null;
         }
     >;
   };
@@ -135,13 +161,15 @@ export interface Sections {
     readonly untrainedRoles?: readonly string[];
     /**
      * What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex,
-     * opencode and pi have rules for titles, summaries, quota checks, a small model and sub-agents,
-     * other agents those that they are given. exclude keeps them out of training, train treats them
-     * as all others.
-     * Allowed: one of exclude, train.
-     * @default "exclude"
+     * opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent,
+     * other agents those that they are given. own keeps out of training what a rule matches that
+     * the agent was given, and trains all other calls with the reward of their rollout, summaries
+     * and sub-agents included; exclude keeps out what any rule matches, a list what those in it
+     * match, train nothing.
+     * Allowed: one of own, train, exclude, or a list of rules.
+     * @default "own"
      */
-    readonly sideCalls?: "exclude" | "train";
+    readonly sideCalls?: "own" | "train" | "exclude" | readonly string[];
     /**
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
@@ -471,6 +499,14 @@ export interface Sections {
      * @default null
      */
     readonly usd?: number | null;
+    /**
+     * Maximum minutes on the clock, over all processes of the run that counted any, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
+     * Allowed: a number above 0 and at most 5256000, or null.
+     * @default null
+     */
+    readonly minutes?: number | null;
     readonly prices?: {
       /**
        * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
@@ -1513,6 +1549,14 @@ export interface Sections {
      */
     readonly valFraction?: number;
     /**
+     * Whether each validation also runs the agent on the tasks of dataset.val, as in training:
+     * val/reward/mean and others are measured next to the loss, and trainer.best_metric decides
+     * which checkpoint is the best and when to stop early.
+     * Allowed: true or false.
+     * @default false
+     */
+    readonly rewards?: boolean;
+    /**
      * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
      * that were captured: the good ones for sft, the best and the worst of each task for dpo, good
      * and bad ones for kto.
@@ -1600,6 +1644,22 @@ export interface Sections {
      * @default "current"
      */
     readonly selfWeights?: "current" | "initial";
+    /**
+     * Averages the weights of the policy as its own teacher: after each optimizer step they are
+     * this share of what they were and the rest of the policy's, so that a teacher changes slowly
+     * (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.
+     * Allowed: a number above 0 and below 1, or null.
+     * @default null
+     */
+    readonly teacherAverage?: number | null;
+    /**
+     * Divides the logits of the policy as its own teacher, in addition to the temperature of
+     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * response is right, but few of its samples, teaches itself to give that one.
+     * Allowed: a number above 0 and at most 10.
+     * @default 1
+     */
+    readonly teacherTemperature?: number;
     /**
      * What falls with the teacher's advantages, estimated from the sampled token: reverse is
      * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
@@ -1730,7 +1790,8 @@ export interface AlgorithmValues {
   /**
    * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
    * still count in the statistics that an estimator takes over all groups. null excludes them
-   * unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within groups.
+   * unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within
+   * groups.
    * Allowed: true or false, or null.
    * @default null
    */
@@ -1892,11 +1953,11 @@ export interface AlgorithmValues {
 /** Options of `algorithm` that name functions. */
 export interface AlgorithmNames {
   /**
-   * Advantage estimator: how the rewards of a group become advantages, such as grpo
-   * (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is
-   * not supported.
+   * Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo
+   * (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a
+   * group, or gae (arXiv:1506.02438), which compares with the values of a critic.
    * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
-   * opo, gpg, maxrl, grpo_passk, gdpo, or path#export of a function.
+   * opo, gpg, maxrl, grpo_passk, gdpo, gae, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
@@ -1919,8 +1980,7 @@ export interface AlgorithmNames {
           | "prpo"
           | "opo"
           | "gpg"
-          | "maxrl"
-          | "gae";
+          | "maxrl";
       }
     | {
         readonly type: "gdpo";
@@ -1934,10 +1994,64 @@ export interface AlgorithmNames {
          */
         readonly weights?: readonly string[];
       }
+    | {
+        readonly type: "gae";
+        /**
+         * Discount γ of GAE, per sampled token (arXiv:1506.02438): 1 is no discount, as in verl;
+         * 0.99 forgets a reward within some hundred tokens.
+         * Allowed: a number of at least 0 and at most 1.
+         * @default 1
+         */
+        readonly gamma?: number;
+        /**
+         * λ of GAE: 1 compares the whole return with the critic's value, 0 trusts the value of the
+         * next token alone (arXiv:1506.02438). verl's default is 1; VAPO recommends 1 for the
+         * critic and less for long responses (arXiv:2504.05118).
+         * Allowed: a number of at least 0 and at most 1.
+         * @default 1
+         */
+        readonly lambda?: number;
+        /**
+         * Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as
+         * verl does; false leaves them as they are.
+         * Allowed: true or false.
+         * @default true
+         */
+        readonly whiten?: boolean;
+        /**
+         * Steps at the beginning of a run in which only the critic of GAE learns and the policy
+         * stays as it is, as verl's trainer.critic_warmup.
+         * Allowed: a whole number of at least 0 and at most 1000000000.
+         * @default 0
+         */
+        readonly criticWarmup?: number;
+        /**
+         * Learning rate of the critic's value head, a linear layer on the last hidden states; it
+         * has no schedule. Its AdamW is otherwise that of the policy, without weight decay.
+         * Allowed: a number above 0.
+         * @default 0.001
+         */
+        readonly valueLearningRate?: number;
+        /**
+         * Values are clipped to this distance from those of before the update, as in PPO
+         * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.
+         * Allowed: a number above 0, or null.
+         * @default 0.5
+         */
+        readonly valueClip?: number | null;
+        /**
+         * Coefficient of the value loss in the gradient of the weights that policy and critic
+         * share; 0 trains the value head alone, on hidden states that it does not change.
+         * Allowed: a number of at least 0.
+         * @default 0
+         */
+        readonly valueCoef?: number;
+      }
   >;
   /**
    * Advantage estimators for single roles, which override algorithm.estimator, as {role:
-   * estimator}; an estimator is a name, or a map with type and its options.
+   * estimator}; an estimator is a name, or a map with type and its options. gae is for
+   * algorithm.estimator alone.
    * Allowed: a map of roles to estimators, or a list of role=estimator.
    * @default []
    */

@@ -38,6 +38,10 @@ export interface BackendCapabilities {
   readonly forward: boolean;
   /** `forward` knows the reference. @default false */
   readonly reference?: boolean;
+  /** `forward` knows averaged weights, where `RunContext.averageDecay` asks for them. @default false */
+  readonly average?: boolean;
+  /** `values` exists, and `updatePolicy` takes `LossSpec.critic`. @default false */
+  readonly valueModel?: boolean;
   /**
    * Metrics of an update that limits can be checked against; every update reports each, except ratios and
    * KL where the backend computes `cross_entropy`, which has none. @default none
@@ -93,12 +97,23 @@ export interface ModelSpec {
   readonly isFrozen?: boolean;
 }
 
+/**
+ * Weights that log-probabilities are of: those being trained, those of the reference, or the exponential moving average
+ * of those being trained.
+ */
+export type WhichWeights = "current" | "reference" | "average";
+
 /** What a backend is told when a run starts. */
 export interface RunContext {
   /** Seed of the run: of new adapters, for example. */
   readonly seed: number;
   /** The model to load. */
   readonly model: ModelSpec;
+  /**
+   * Keeps an average of the trained weights from the start on, of which each optimizer step leaves this share; it is a
+   * part of the saved state. @default none
+   */
+  readonly averageDecay?: number;
   /** Aborted when the run is stopped while the backend starts. */
   readonly signal: AbortSignal;
   /** The run folder, for records of what the run holds elsewhere; absent outside of a run. */
@@ -229,11 +244,11 @@ export interface TrainingBackend extends AsyncDisposable {
   ): Promise<UpdateMetrics>;
   /**
    * [row][length] log-probability of each token under the weights being trained, or under the
-   * reference that `LossSpec.kl` measures against; 0 outside `targetMask`.
+   * reference that `LossSpec.kl` measures against, or under their average; 0 outside `targetMask`.
    */
   forward?(
     rows: readonly TrainingRow[],
-    which: "current" | "reference",
+    which: WhichWeights,
     signal?: AbortSignal,
   ): Promise<readonly Float32Array[]>;
   /**
@@ -241,6 +256,11 @@ export interface TrainingBackend extends AsyncDisposable {
    * `temperature`, under the weights being trained; 0 outside `targetMask`. For records only.
    */
   entropies?(rows: readonly TrainingRow[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
+  /**
+   * [row][length] the critic's value of what comes before each token, under the weights being trained; 0
+   * outside `targetMask`. The critic is made when it is first asked for, and is part of `saveState`.
+   */
+  values?(rows: readonly TrainingRow[], signal?: AbortSignal): Promise<readonly Float32Array[]>;
   /** Serves the trained weights; resolves with their version (from 0, incremented each time). */
   publishWeights(): Promise<number>;
   /** Writes weights, optimizer moments and step count into an existing empty folder. */

@@ -19,6 +19,7 @@ export type ErrorCode =
   | "AGENT_FAILED"
   | "EVALUATOR_FAILED"
   | "ENVIRONMENT_FAILED"
+  | "USER_FAILED"
   | "TOO_MANY_FAILURES"
   | "NUMERICS"
   | "LIMIT_EXCEEDED"

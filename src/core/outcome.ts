@@ -2,13 +2,27 @@
  * What became of a rollout: failed, cut off, scored. The one place that decides it, for rollouts, groups,
  * metrics and the limit on failures alike.
  */
-import type { Episode } from "./trajectory.ts";
+import type { Episode, TerminationReason } from "./trajectory.ts";
 
 type Ended = Pick<Episode, "terminationReason" | "reward" | "error">;
 
 /** It was stopped, or never started, because something else ended the run. Does not count as a failure. */
 export function isCutOff({ terminationReason }: Pick<Episode, "terminationReason">): boolean {
   return terminationReason === "aborted";
+}
+
+/**
+ * A simulated user failed it, so it says nothing of the agent: it counts neither as incorrect nor with
+ * `rollout.failure_reward`.
+ */
+export function isUserFault({ terminationReason }: Pick<Episode, "terminationReason">): boolean {
+  return terminationReason === "user_error";
+}
+
+/** The reason of a rollout that failed, by the code of its error. */
+export function reasonOfFailure(isTimeout: boolean, code: string | undefined): TerminationReason {
+  if (isTimeout) return "timeout";
+  return code === "USER_FAILED" ? "user_error" : "error";
 }
 
 /**
@@ -19,6 +33,7 @@ export function isFailed({ terminationReason, reward, error }: Ended): boolean {
   switch (terminationReason) {
     case "error":
     case "evaluator_error":
+    case "user_error":
       return true;
     case "timeout":
       return error !== undefined || reward === null;
@@ -35,7 +50,10 @@ export function isOverflowed({ terminationReason }: Pick<Episode, "terminationRe
 /** It has a reward that counts: in metrics, and in training. A failure caused by the agent has one. */
 export function isScored(episode: Ended): boolean {
   return (
-    episode.reward !== null && episode.terminationReason !== "evaluator_error" && !isCutOff(episode)
+    episode.reward !== null &&
+    episode.terminationReason !== "evaluator_error" &&
+    !isUserFault(episode) &&
+    !isCutOff(episode)
   );
 }
 

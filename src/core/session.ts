@@ -36,6 +36,8 @@ export interface RolloutSession {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly model: string;
+  /** Calls this host without a socket, where it is in this process. @default the global `fetch` */
+  readonly fetch?: typeof fetch;
   /**
    * Same name, same handle.
    * @param role whose adapter samples its calls from now on. @default the name

@@ -71,7 +71,10 @@ export interface Trace {
    * its schema; absent where all was. The response may have it all the same.
    */
   readonly unenforced?: readonly string[];
-  /** The rule by which it is a call next to the task, kept out of training; set when a rollout ends. */
+  /**
+   * The rule by which it is a call next to the task; set when a rollout ends. Where that keeps it out of training,
+   * its trajectory is `untrained`.
+   */
   readonly sideCall?: string;
   /** Fields beyond sampling, as requested: `response_format`, `tool_choice` ... */
   readonly serverFields?: JsonObject;

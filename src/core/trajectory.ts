@@ -39,7 +39,7 @@ export const defaultTrajectoryName = "agent";
 
 /**
  * Why a rollout ended. `completed`: the flow returned; `env_done`: the environment said so; `error`:
- * every attempt failed; `evaluator_error`: the flow returned but could not be scored; `aborted`: cut off
+ * every attempt failed; `evaluator_error`: the flow returned but could not be scored; `user_error`: the simulated user failed; `aborted`: cut off
  * because the run stopped. The others mean what they say. A `TerminationEvent` may carry any of them.
  */
 export const terminationReasons = [
@@ -52,6 +52,7 @@ export const terminationReasons = [
   "unknown",
   "error",
   "evaluator_error",
+  "user_error",
   "aborted",
 ] as const;
 /** Why a rollout ended. */

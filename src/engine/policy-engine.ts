@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultAdapter } from "../core/adapter-names.ts";
+import type { WhichWeights } from "../core/backend.ts";
 import { AgentTrainerError, CheckpointError } from "../core/errors.ts";
 import { joinUpdates, rowsByAdapter } from "../core/loss/adapter-updates.ts";
 import type { LossSpec, OptimSpec } from "../core/loss/loss.ts";
@@ -14,6 +15,7 @@ import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import type { Vocabulary } from "../core/vocabulary.ts";
 import { defined } from "../util/defined.ts";
+import { readCritic, saveCritic } from "./checkpoint/critic-state.ts";
 import { readPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
 import {
   initialFactors,
@@ -23,12 +25,7 @@ import {
   writeTrained,
   type Policy,
 } from "./decoder/policy.ts";
-import {
-  PolicyTrainer,
-  TrainingRoom,
-  type TrainerOptions,
-  type WhichWeights,
-} from "./training/trainer.ts";
+import { PolicyTrainer, TrainingRoom, type TrainerOptions } from "./training/trainer.ts";
 import type { DecoderWeights } from "./decoder/weights.ts";
 import { BatchSampler } from "./generation/batch-sampler.ts";
 import { LogitRuleCompiler } from "./logit-rules/compiler.ts";
@@ -42,6 +39,8 @@ export interface PolicyEngineOptions {
   readonly cacheMemoryMiB?: number;
   /** Precision of AdamW's moments. @default "float32" */
   readonly momentPrecision?: MomentPrecision;
+  /** @see PolicyTrainer */
+  readonly averageDecay?: number;
   /** The folder or file that the model was read from: its weights are the reference. */
   readonly modelPath?: string;
   /** What checkpoints need to be complete models. */
@@ -78,7 +77,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     policies: ReadonlyMap<string, Pick<Part, "policy" | "served">>,
     options: PolicyEngineOptions,
   ) {
-    const { cacheMemoryMiB, modelPath, momentPrecision } = options;
+    const { averageDecay, cacheMemoryMiB, modelPath, momentPrecision } = options;
     const { policy, served } = policies.get(defaultAdapter)!;
     this.#policy = policy;
     this.#origin = options.origin ?? null;
@@ -98,7 +97,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       rules: this.#rules,
       room: this.#room,
-      ...defined({ momentPrecision }),
+      ...defined({ averageDecay, momentPrecision }),
       ...(modelPath === undefined ? {} : { loadReference: () => loadReference(policy, modelPath) }),
     };
     this.#parts = new Map(
@@ -198,6 +197,11 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     return this.#timed(() => this.#perRow(rows, (trainer, own) => trainer.entropies(own)));
   }
 
+  /** @see PolicyTrainer.values */
+  values(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.#timed(() => this.#perRow(rows, (trainer, own) => trainer.values(own)));
+  }
+
   /** Of the policy's own adapter. */
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {
     return this.#timed(() => this.#partOf(defaultAdapter).trainer.forwardBackward(rows, loss));
@@ -229,10 +233,9 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       try {
         for (const { name, trainer, rows: own } of parts)
           metrics.set(name, await trainer.forwardBackward(own, loss));
+        // Before any of them steps, each says whether it can.
         for (const { name, trainer } of parts)
-          before?.({ ...metrics.get(name), grad_norm: await trainer.gradientNorm() });
-        if (before === undefined && parts.length > 1)
-          for (const { trainer } of parts) await trainer.gradientNorm();
+          await trainer.checkStep((measured) => before?.({ ...metrics.get(name), ...measured }));
         for (const { name, trainer } of parts)
           Object.assign(metrics.get(name)!, await trainer.optimStep(optim));
       } finally {
@@ -265,7 +268,8 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       for (const [name, { policy, trainer }] of this.#parts) {
         const own = adapterFolder(folder, name);
         await mkdir(own, { recursive: true });
-        await savePolicyState(policy, trainer.adam, this.#origin, own);
+        await savePolicyState(policy, trainer, this.#origin, own);
+        if (trainer.madeCritic !== null) await saveCritic(trainer.madeCritic, own);
       }
     });
   }
@@ -277,7 +281,12 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       for (const [name, { policy, trainer }] of this.#parts) {
         const own = adapterFolder(folder, name);
         if (!existsSync(own)) throw lacksAdapter(folder, name);
-        found.push(await readPolicyState(policy, trainer.adam, own));
+        const critic = await readCritic(own, policy.config.hiddenSize);
+        const take = await readPolicyState(policy, trainer, own);
+        found.push(() => {
+          take();
+          trainer.restoreCritic(critic);
+        });
       }
       for (const take of found) take();
       for (const { policy } of this.#parts.values()) await writeTrained(policy, policy.weights);

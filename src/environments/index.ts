@@ -23,6 +23,10 @@ export { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
 export type { ReasoningGymOptions } from "./reasoning-gym/reasoning-gym-source.ts";
 export { VerifiersSource } from "./verifiers/verifiers-source.ts";
 export type { VerifiersOptions } from "./verifiers/verifiers-source.ts";
+export { userSimulator } from "./user/user-simulator.ts";
+export type { SimulatedUser, UserSimulator, UserSimulatorOptions } from "./user/user-simulator.ts";
+export { scriptedUser } from "./user/scripted-user.ts";
+export type { UserEndpoint, UserMessage, UserModel, UserScript } from "./user/user-model.ts";
 export type {
   EnvironmentEpisode,
   EnvironmentResult,

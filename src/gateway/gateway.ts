@@ -184,7 +184,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     adminToken,
     fetch: async (request) => toResponse(await app(request)),
-    sessions: createSessionHost(sessions, model, origin),
+    sessions: createSessionHost(sessions, model, origin, app),
     listen: async ({ host = "127.0.0.1", port = 0, publicUrl } = {}) => {
       if (starting || closing) {
         throw new ConfigError({

@@ -1,6 +1,7 @@
 /** Episodes of rollouts that returned, failed, or were cut off. Plain data, not scored yet. */
 import type { FailedCall } from "../core/failed-call.ts";
 import type { Task } from "../core/task.ts";
+import { reasonOfFailure } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { defined } from "../util/defined.ts";
 import type { AttemptOutcome } from "./attempt/attempt.ts";
@@ -65,10 +66,11 @@ export function failedEpisode<Metadata>(
   policy: FailurePolicy,
 ): Episode {
   const { isTimeout, error, fault, trajectories, metrics, failedCalls } = outcome;
+  const facts = errorFacts(error);
   const failed: Episode = {
     ...emptyEpisode(request, attempts),
-    terminationReason: isTimeout ? "timeout" : "error",
-    error: errorFacts(error),
+    terminationReason: reasonOfFailure(isTimeout, facts.code),
+    error: facts,
     ...madeWithout(failedCalls),
   };
   if (fault !== "agent" || policy.retriesAgent) return failed;

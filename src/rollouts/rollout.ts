@@ -2,6 +2,7 @@
 import type { Evaluator } from "../core/agent.ts";
 import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
 import type { RoleAdapters, SessionHost, SessionOptions } from "../core/session.ts";
+import type { SideCallUse } from "../core/side-call.ts";
 import { defaultTrajectoryName, type Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
 import { copyPlain } from "../util/copy-plain.ts";
@@ -34,8 +35,8 @@ export interface RolloutSetup<Metadata> {
   readonly untrainedRoles?: readonly string[];
   /** Adapters of roles; null is the base alone, which is not trained. @default none */
   readonly adapters?: RoleAdapters["byRole"];
-  /** Calls next to the task, such as titles, are trained on. @default false */
-  readonly trainsSideCalls?: boolean;
+  /** Which calls next to the task, such as titles, are trained on. @default "own" */
+  readonly sideCallUse?: SideCallUse;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
   readonly keepsUntrainable?: boolean;
   /** @default scored with 0, never retried */
@@ -162,7 +163,7 @@ async function attemptSetUp<Metadata>(
     limits,
     untrainedRoles = [],
     adapters: byRole,
-    trainsSideCalls = false,
+    sideCallUse = "own",
     keepsUntrainable = false,
   }: RolloutSetup<Metadata>,
   { task, rolloutIndex, episodeId, seed }: RolloutRequest<Metadata>,
@@ -192,7 +193,7 @@ async function attemptSetUp<Metadata>(
     env: prepared.env,
     environment: prepared.environment,
     untrainedRoles,
-    trainsSideCalls,
+    sideCallUse,
     keepsUntrainable,
     signal,
     onWarning,

@@ -7,6 +7,7 @@ import { ConfigError } from "../core/errors.ts";
 import type { Task } from "../core/task.ts";
 import { createRandom, deriveSeed, shuffled } from "../util/random.ts";
 import type { TrainConfig } from "../config/train-config.ts";
+import type { AdaptiveBatches } from "./adaptive-batches.ts";
 
 /** Where the next batch begins. */
 export interface DataCursor {
@@ -24,6 +25,8 @@ export interface BatchPlan<T> {
   batch(step: number): readonly T[];
   /** Position after `step` steps. */
   cursor(step: number): DataCursor;
+  /** Of a plan that learns from rollouts which tasks come next. */
+  readonly adaptive?: AdaptiveBatches;
 }
 
 /** What decides the order of the tasks of an epoch. */
@@ -129,7 +132,8 @@ export function curriculumRank({
 }): {
   readonly rank?: (task: Task) => number;
 } {
-  if (curriculum === "none") return {};
+  // Solve rates order nothing before the run.
+  if (curriculum === "none" || curriculum === "solve_rate") return {};
   const sign = curriculum === "easy_first" ? 1 : -1;
   return { rank: (task) => sign * difficultyOf(task, difficultyKey) };
 }

@@ -12,6 +12,7 @@ import { CheckpointError } from "../core/errors.ts";
 import { fileError } from "../core/file-error.ts";
 import { writeFolderAtomic } from "../util/files/atomic-write.ts";
 import { rename } from "../util/files/rename.ts";
+import type { CurriculumState } from "./adaptive-batches.ts";
 import type { Usage } from "./spending.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
@@ -84,6 +85,8 @@ export interface RunState {
   readonly dataHash: string;
   /** In which orders they were taken, oldest first; absent in older checkpoints, and in fine-tuning. */
   readonly orders?: readonly TaskOrder[];
+  /** Only with `data.curriculum=solve_rate`. */
+  readonly curriculum?: CurriculumState;
   /** Hash of the validation tasks that `best` and `patience` were measured on; absent in older checkpoints. */
   readonly valHash?: string;
 }
@@ -121,6 +124,8 @@ interface StateFile extends RunState {
 export interface Checkpoint {
   readonly path: string;
   readonly weights: string;
+  /** Of its state, which has the hashes of all files. */
+  readonly sha256: string;
   readonly state: RunState;
   readonly rollouts: BufferedRollouts;
 }
@@ -270,7 +275,8 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
           }),
         );
   const { format: _format, files: _files, rollouts: _rollouts, ...state } = content;
-  return { path, weights: join(path, "weights"), state, rollouts };
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { path, weights: join(path, "weights"), sha256, state, rollouts };
 }
 
 /**

@@ -20,8 +20,8 @@ export function optionDifferences(a: string, b: string): OptionDifferences {
   );
 }
 
-/** The last line of each phase; cut-off lines are skipped. */
-function lastMetrics(run: string): Metrics {
+/** Metrics of the last step and of the last validation; cut-off lines are skipped. */
+export function lastMetrics(run: string): Metrics {
   const file = join(run, "metrics.jsonl");
   const last = new Map<string, Metrics>();
   for (const line of existsSync(file) ? readFileSync(file, "utf8").split("\n") : []) {

@@ -4,9 +4,12 @@
  * every batch has exact quotas where they are whole numbers. No task occurs twice in a batch.
  */
 import { ConfigError } from "../core/errors.ts";
+import type { TrainConfig } from "../config/train-config.ts";
 import type { Dataset, Task } from "../core/task.ts";
 import { MixedTasks } from "../datasets/tasks/mixed-tasks.ts";
 import { createRandom, deriveSeed, shuffled } from "../util/random.ts";
+import type { CurriculumState } from "./adaptive-batches.ts";
+import { type AdaptivePlanOptions, createAdaptivePlan } from "./adaptive-plan.ts";
 import { type BatchPlan, createBatchPlan } from "./batches.ts";
 import type { TaskOrder } from "./checkpoint.ts";
 import { plannedOrders } from "./task-orders.ts";
@@ -101,19 +104,22 @@ function maxQuota(share: number, sources: number, batchSize: number): number {
   return Math.min(batchSize, Math.floor(share + 2 - 1 / (sources - 1) + 1e-9));
 }
 
+interface Sources {
+  readonly places: SourceOrder;
+  /** Index of the first task of each. */
+  readonly starts: readonly number[];
+  /** Most tasks of each in a batch. */
+  readonly quotas: readonly number[];
+}
+
 /** @throws ConfigError for a source with fewer tasks than it has in a batch. */
-export function createMixturePlan(
-  mixed: MixedTasks,
-  { batchSize, seed, rank }: MixturePlanOptions,
-): BatchPlan<Task> {
-  const { parts, length } = mixed;
+function sourcesOf({ parts }: MixedTasks, batchSize: number): Sources {
   const weights = parts.map(({ weight }) => weight);
   const sum = weights.reduce((total, weight) => total + weight, 0);
-  const places = new SourceOrder(weights);
   const starts = parts.map((_, i) =>
     parts.slice(0, i).reduce((total, { tasks }) => total + tasks.length, 0),
   );
-  const orders = parts.map(({ name, weight, tasks }) => {
+  const quotas = parts.map(({ name, weight, tasks }) => {
     const quota = maxQuota((batchSize * weight) / sum, parts.length, batchSize);
     if (tasks.length < quota) {
       throw new ConfigError({
@@ -122,8 +128,21 @@ export function createMixturePlan(
         fields: { source: name, tasks: tasks.length, quota },
       });
     }
+    return quota;
+  });
+  return { places: new SourceOrder(weights), starts, quotas };
+}
+
+/** @throws ConfigError for a source with fewer tasks than it has in a batch. */
+export function createMixturePlan(
+  mixed: MixedTasks,
+  { batchSize, seed, rank }: MixturePlanOptions,
+): BatchPlan<Task> {
+  const { parts, length } = mixed;
+  const { places, starts, quotas } = sourcesOf(mixed, batchSize);
+  const orders = parts.map(({ name, tasks }, i) => {
     const ranks = rank === undefined ? null : Array.from(tasks, rank);
-    return new SourceTasks(tasks.length, quota, (epoch) => {
+    return new SourceTasks(tasks.length, quotas[i]!, (epoch) => {
       const all = Array.from({ length: tasks.length }, (_, index) => index);
       const order = shuffled(all, createRandom(deriveSeed(seed, "data", name, epoch)));
       return ranks === null ? order : order.sort((a, b) => ranks[a]! - ranks[b]!);
@@ -143,16 +162,53 @@ export function createMixturePlan(
   };
 }
 
+/** The place of a task decides its source. */
+function rangesOf(tasks: Dataset, batchSize: number): Pick<AdaptivePlanOptions, "rangeAt"> {
+  if (!(tasks instanceof MixedTasks)) return {};
+  const { places, starts } = sourcesOf(tasks, batchSize);
+  return {
+    rangeAt(place) {
+      const { source } = places.at(place);
+      return { first: starts[source]!, length: tasks.parts[source]!.tasks.length };
+    },
+  };
+}
+
 /**
  * The batches of a run, of one dataset or of several.
- * @throws ConfigError where the order changed on resume, which a mixture cannot continue.
+ * @param before what a checkpoint holds of solve rates
+ * @throws ConfigError where the order changed on resume, which a mixture cannot continue, and nothing can after
+ * `data.curriculum=solve_rate`.
  */
 export function planBatches(
   tasks: Dataset,
   batchSize: number,
   orders: readonly TaskOrder[],
+  { curriculum }: Pick<TrainConfig["data"], "curriculum">,
+  before?: CurriculumState,
 ): BatchPlan<Task> {
   const { earlier = [], ...order } = plannedOrders(orders);
+  if (curriculum.type === "solve_rate") {
+    const { sampling, halfLife, groupKey } = curriculum;
+    const size = Math.min(batchSize, tasks.length);
+    const ranges = rangesOf(tasks, size);
+    const { seed } = order;
+    return createAdaptivePlan(tasks, {
+      batchSize,
+      seed,
+      sampling,
+      halfLife,
+      groupKey,
+      before,
+      ...ranges,
+    });
+  }
+  if (orders.some((one) => one.curriculum === "solve_rate")) {
+    throw new ConfigError({
+      message: `data.curriculum cannot change from solve_rate to ${curriculum.type} when a run is resumed: it has no epoch to continue.`,
+      hint: "Use the same value, or start a new run.",
+    });
+  }
   if (!(tasks instanceof MixedTasks))
     return createBatchPlan(tasks, { batchSize, ...order, earlier });
   if (earlier.length === 0) return createMixturePlan(tasks, { batchSize, ...order });

@@ -94,7 +94,9 @@ async function readProgress(folder: string, bestMetric: string) {
         firstLoss ??= lastLoss;
         return;
       }
-      if ("val/loss" in line) consider(step, asNumber(line["val/loss"]), "val/loss", -1);
+      const isOfLoss = !(bestMetric in line) || bestMetric === "val/loss";
+      if (isOfLoss && "val/loss" in line)
+        consider(step, asNumber(line["val/loss"]), "val/loss", -1);
       else consider(step, asNumber(line[bestMetric]), bestMetric, 1);
     },
   );

@@ -22,8 +22,8 @@ function hashOf(options: OrderOptions, tasks: Dataset): string | null {
 /** The order that the options ask for. */
 export function orderOf({ data }: Pick<TrainConfig, "data">, tasks: Dataset): TaskOrder {
   const { seed, curriculum } = data;
-  const { type, ...key } = curriculum;
-  const options = { seed, curriculum: type, ...key };
+  const key = "difficultyKey" in curriculum ? { difficultyKey: curriculum.difficultyKey } : {};
+  const options = { seed, curriculum: curriculum.type, ...key };
   return { ...options, hash: hashOf(options, tasks), until: null };
 }
 

@@ -25,14 +25,20 @@ export const rewardGoal = ({ trainer }: Pick<TrainConfig, "trainer">): Validatio
   patienceOption: "trainer.early_stopping_patience",
 });
 
-/** Of runs that learn from examples: the loss on those that are held out. */
-export const lossGoal = (config: Pick<TrainConfig, "trainer" | "fineTuning">): ValidationGoal => {
-  const { patience } = config.fineTuning;
+/** What runs that learn from examples are compared by where nothing else is measured. */
+const lossMetric = "val/loss";
+
+/** Of runs that learn from examples: the loss on those that are held out, or the rewards of an agent. */
+export const fineTuningGoal = (
+  config: Pick<TrainConfig, "trainer" | "fineTuning">,
+): ValidationGoal => {
+  const { patience, rewards } = config.fineTuning;
   const usual = rewardGoal(config);
+  const metric = rewards ? usual.metric : lossMetric;
   return {
     ...usual,
-    metric: "val/loss",
-    isLowerBetter: true,
+    metric,
+    isLowerBetter: metric === lossMetric,
     ...(patience === 0 ? {} : { patience, patienceOption: "fine_tuning.patience" }),
   };
 };

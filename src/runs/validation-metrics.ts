@@ -1,5 +1,5 @@
 /** Metrics of a validation: rewards and pass@k, over all tasks and per data source. */
-import { isFailed, isScored } from "../core/outcome.ts";
+import { isFailed, isScored, isUserFault } from "../core/outcome.ts";
 import type { Episode } from "../core/trajectory.ts";
 import { groupBy } from "../util/group-by.ts";
 import {
@@ -40,19 +40,16 @@ export function validationReward(
   failureReward: number,
 ): number | null {
   if (episode.reward !== null && isScored(episode)) return episode.reward;
-  return isFailed(episode) ? failureReward : null;
+  return isFailed(episode) && !isUserFault(episode) ? failureReward : null;
 }
 
 /**
  * `reward/mean`, and `pass@k` for k from 1 to `n` if a rollout was scored as correct or incorrect; a
  * failed one is incorrect.
  */
-function scores(
-  episodes: readonly Episode[],
-  prefix: string,
-  { n, failureReward }: Scale,
-): Metrics {
+function scores(all: readonly Episode[], prefix: string, { n, failureReward }: Scale): Metrics {
   const metrics: Metrics = {};
+  const episodes = all.filter((episode) => !isUserFault(episode));
   const rewards = episodes.flatMap((episode) => validationReward(episode, failureReward) ?? []);
   setIfDefined(metrics, `${prefix}/reward/mean`, meanOf(rewards));
   if (!haveCorrectness(episodes)) return metrics;

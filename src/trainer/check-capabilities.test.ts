@@ -18,6 +18,8 @@ const all: BackendCapabilities = {
   exactResume: true,
   forward: true,
   reference: true,
+  average: true,
+  temperature: true,
   measures: ["grad_norm", "kl_k3", "ratio_mean"],
   servesWhileTraining: true,
   optimizer: ["learningRate", "beta1", "beta2", "eps", "weightDecay", "maxGradNorm"],
@@ -52,6 +54,14 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "distillation.self_weights": [
     "distillation={teacher: self, self_weights: initial}",
     { reference: false },
+  ],
+  "distillation.teacher_average": [
+    "distillation={teacher: self, hint: answer, teacher_average: 0.9}",
+    { average: false },
+  ],
+  "distillation.teacher_temperature": [
+    "distillation={teacher: self, hint: answer, teacher_temperature: 0.5}",
+    { temperature: false },
   ],
   "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],
@@ -108,10 +118,11 @@ describe("checkCapabilities", () => {
       expect(() => checkCapabilities(mixed, { name: "b", capabilities: all })).not.toThrow();
     },
   );
-  it("refuses GAE by name: no backend has a model of values", () => {
+  it("refuses GAE by name where there is no critic", () => {
     const config = configOf("algorithm.estimator=gae");
-    expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-      'The backend "b" does not support algorithm.estimator.type="gae". No backend of this version supports it.',
+    const without = { ...all, valueModel: false };
+    expect(() => checkCapabilities(config, { name: "b", capabilities: without })).toThrow(
+      'The backend "b" does not support algorithm.estimator.type="gae". Backends that support it: local.',
     );
   });
   it.each([

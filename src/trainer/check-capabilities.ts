@@ -35,8 +35,7 @@ const sets =
 
 /** Whether a backend has what an option needs, by the name that the schema gives it. */
 const checks: Readonly<Record<BackendNeed, Check>> = {
-  // It would give a value for each token.
-  valueModel: () => false,
+  valueModel: ({ valueModel }) => valueModel === true,
   loss: (capabilities, { algorithm }) =>
     (capabilities.losses as readonly string[]).includes(algorithm.loss.type) ||
     supportsTrainerLoss(capabilities),
@@ -49,6 +48,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   entropyBonus: ({ entropyBonus }) => entropyBonus === true,
   // The log-probabilities of the weights that are trained.
   forward: ({ forward }) => forward,
+  average: ({ average }) => average === true,
   referenceForward: ({ forward, reference }) => forward && reference === true,
   // A limit on a metric that is not measured would never take effect.
   grad_norm: measures("grad_norm"),
@@ -63,6 +63,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
     model.loraRank === 0 ||
     loraTargets === "layers" ||
     (loraTargets === "groups" && loraGroupOf(model.loraTargets) !== null),
+  temperature: ({ temperature }) => temperature === true,
   minP: ({ minP = true }) => minP,
   observations: ({ observations }) => observations === true,
   quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),

@@ -101,9 +101,11 @@ export function rolloutTraining(given: RolloutTraining): Training {
 async function train(given: RolloutTraining, run: StartedRun): ReturnType<StartedRun["loop"]> {
   const { config, backend, budget, directory, signal, state } = run;
   const { groupEvaluator, teacher, hint } = given;
+  const { teacherAverage } = config.distillation;
   const target = await backend.start({
     seed: config.trainer.seed,
     model: modelSpecOf(config.model),
+    ...(teacherAverage === null ? {} : { averageDecay: teacherAverage }),
     signal,
     runDir: directory.path,
   });
@@ -135,6 +137,8 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
       given.trainTasks,
       batchSizeOf(config),
       state.orders as readonly TaskOrder[],
+      config.data,
+      state.curriculum,
     ),
     valTasks: given.valTasks,
     estimators: given.estimators,
@@ -146,9 +150,9 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
 }
 
 function stepperOf(context: RolloutContext, { directory, state }: StartedRun): Stepper {
-  const { step: steps, position, hasUnservedWeights, resumeVersions } = state;
+  const { step: steps, position, hasUnservedWeights, resumeVersions, curriculum } = state;
   const rollouts = directory.checkpoint?.rollouts ?? nothingBuffered;
-  const before = { rollouts, position, hasUnservedWeights };
+  const before = { rollouts, position, hasUnservedWeights, ...defined({ curriculum }) };
   return context.config.asyncTraining.enable
     ? createAsyncStepper(context, before, { steps, resumeVersions })
     : createSyncStepper(context, before);

@@ -190,9 +190,9 @@ async function train(
   const { config, training } = plan;
   const { checkpoint } = directory;
   plan.signal.throwIfAborted();
-  const { tokens, usd } = config.budget;
+  const { tokens, usd, minutes } = config.budget;
   const budget = new Budget({
-    ...{ tokens, usd, prices: runPrices(config, plan.backend.name)?.prices ?? null },
+    ...{ tokens, usd, minutes, prices: runPrices(config, plan.backend.name)?.prices ?? null },
     before: spentBefore(directory.path, state.spent),
     // A validation alone changes nothing of the run.
     ...(config.trainer.valOnly ? {} : { keep: (usage) => writeSpent(directory.path, usage) }),

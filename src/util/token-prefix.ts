@@ -31,5 +31,10 @@ export function commonWithCall(prompt: Ids, { promptIds, responseIds }: Call): n
 
 /** Whether `prompt` begins with the prompt and response of `call`, so that its turn continues the call. */
 export function continuesCall(prompt: Ids, call: Call): boolean {
-  return commonWithCall(prompt, call) === call.promptIds.length + call.responseIds.length;
+  const { promptIds, responseIds } = call;
+  const length = promptIds.length + responseIds.length;
+  if (length > prompt.length) return false;
+  // Conversations that begin with the same long instructions differ at the end of the call already.
+  if (responseIds.length > 0 && prompt[length - 1] !== responseIds.at(-1)) return false;
+  return commonWithCall(prompt, call) === length;
 }

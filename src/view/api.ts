@@ -3,6 +3,7 @@ import type { ToolCall } from "../core/message.ts";
 import type { RunFinding } from "../core/health.ts";
 import type { TokenRecord } from "../core/token-record.ts";
 import type { EpisodePhase } from "../runs/evaluations/recorded-episode.ts";
+import type { CurateStage, GateStage, Round, TrainStage } from "../runs/rounds/round.ts";
 
 export type { EpisodePhase };
 
@@ -87,6 +88,25 @@ export interface RunEntry {
   /** What is wrong with it now, problems before warnings. */
   readonly findings: readonly Pick<RunFinding, "name" | "severity">[];
   readonly index: IndexState;
+}
+
+/** Pieces of feedback from 0 to 1, and their sum. */
+export interface FeedbackCount {
+  readonly n: number;
+  readonly sum: number;
+}
+
+/** A round of improvement; what is not done yet is null. */
+export interface RoundRow extends Pick<Round, "round" | "status" | "startedAt" | "endedAt"> {
+  /** Key of its run; null where that is not viewed. */
+  readonly run: number | null;
+  readonly curate: CurateStage | null;
+  readonly train: TrainStage | null;
+  readonly gate: GateStage | null;
+  /** Whether what it handed over was the last. */
+  readonly isNewest: boolean;
+  /** About its model; null without any. */
+  readonly feedback: FeedbackCount | null;
 }
 
 export interface Facets {

@@ -91,6 +91,39 @@ describe("eval, compare and rescore", () => {
     });
   });
 
+  it("gates a candidate: exit code 1 with what it missed, 0 where it is better", async () => {
+    const tasks = Array.from({ length: 8 }, (_, i) =>
+      JSON.stringify({ id: `t${i}`, question: i < 6 ? "say yes" : "say no" }),
+    );
+    const gated = coinProject({ "val.jsonl": `${tasks.join("\n")}\n` });
+    const at = (name: string): string => join(gated, name);
+    const common = ["--config", at("run.yaml"), "--dataset", at("val.jsonl"), "--json", "--quiet"];
+    // The coin that the file names says yes and no, the endpoint what it is asked for.
+    const model = `${upstream.url}/v1`;
+    const same = await start(["gate", model, model, ...common, "--output", at("same")]);
+    expect(same.code, same.err).toBe(1);
+    expect(JSON.parse(same.out)).toMatchObject({
+      verdict: "not better",
+      misses: [{ rule: "gain", missedBy: 0 }],
+      folder: at("same"),
+    });
+    const sides = ["current", "candidate"].map((side) => join(at("same"), side));
+    const allowed = await start(["gate", ...sides, "--min-gain", "-0.1", "--slice", "question"]);
+    expect({ code: allowed.code, err: allowed.err }).toEqual({ code: 0, err: "" });
+    expect(allowed.out).toMatch(/question=say yes +6 +1\.000 +1\.000 +\+0\.000/u);
+    expect(allowed.out).toMatch(/\nbetter\n$/u);
+    const missing = await start(["gate", sides[0]!, "builtin:shop-tiny"]);
+    expect({ code: missing.code, err: missing.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("--config FILE"),
+    });
+    const idle = await start(["gate", ...sides, "--n", "2"]);
+    expect({ code: idle.code, err: idle.err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("--n has no effect"),
+    });
+  });
+
   it("shows recorded rollouts: a list, those that failed, and one as a transcript", async () => {
     const all = await start(["show", first]);
     expect(all.code, all.err).toBe(0);

@@ -26,6 +26,8 @@ const now = [
   "algorithm.aggregation={type: seq-mean-token-sum-norm, length: 512}",
   "algorithm.excluded_reasons=[max_prompt_length_exceeded, max_response_length_exceeded, max_turns_exceeded, timeout]",
   "algorithm.rollout_correction={type: sequence, cap: 0.5_2, reject: {token_k1: 2}}",
+  // The default of that time.
+  "rollout.side_calls=exclude",
   "training.lr_schedule={type: cosine, warmup: 0.1, min_ratio: 0.2}",
   "guards.on_non_finite={type: skip, max_updates: 5}",
   "data.curriculum={type: easy_first, difficulty_key: level}",

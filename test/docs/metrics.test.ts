@@ -100,7 +100,11 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
     }),
     set: { "algorithm.estimator": "gdpo" },
   },
-  "a budget": { set: { "budget.usd": 1, "budget.prices": prices } },
+  "a budget": { set: { "budget.usd": 1, "budget.minutes": 1e6, "budget.prices": prices } },
+  "a curriculum": {
+    evaluator: halfRight,
+    set: { "data.curriculum": "solve_rate" },
+  },
   "asynchronous training": {
     evaluator: halfRight,
     set: { "async_training.enable": true },

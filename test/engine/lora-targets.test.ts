@@ -45,16 +45,16 @@ it("trains, saves, loads and merges only the layers it names", async () => {
   expect(Math.max(...after.map((l, i) => Math.abs(l - before[i]!)))).toBeGreaterThan(1e-2);
 
   const saved = await mkdtemp(join(folder, "adapter-"));
-  await savePolicyState(policy, trainer.adam, { name: folder, assets: new Map() }, saved);
+  await savePolicyState(policy, trainer, { name: folder, assets: new Map() }, saved);
   const config = JSON.parse(readFileSync(join(saved, "adapter_config.json"), "utf8")) as object;
   expect(config).toMatchObject({ r: 3, target_modules: ["q_proj", "v_proj"] });
 
   const again = await openPolicy(folder, lora);
-  await loadPolicyState(again, createAdamState(again.trained), saved);
+  await loadPolicyState(again, { adam: createAdamState(again.trained) }, saved);
   await writeTrained(again, again.weights);
   expect(await logprobsOf(again)).toEqual(after);
   const all = await openPolicy(folder, { rank: 3, alpha: 6 });
-  await expect(loadPolicyState(all, createAdamState(all.trained), saved)).rejects.toThrow(
+  await expect(loadPolicyState(all, { adam: createAdamState(all.trained) }, saved)).rejects.toThrow(
     /does not fit this model: .*k_proj.* is missing/u,
   );
 

@@ -45,6 +45,14 @@ it("ends at its budget of tokens, and measures the rest when it is resumed with 
   expect(rest.items.slice(0, first.items.length)).toEqual(first.items);
 });
 
+it("keeps a budget of minutes, over all of its processes", async () => {
+  const folder = join(newFolder(), "evaluation");
+  const run = (minutes: number, resume: boolean) =>
+    evaluate({ ...coin, ...{ model: always(), folder, resume }, config: budgetOf({ minutes }) });
+  expect(await run(1e-9, false)).toMatchObject({ status: "out_of_budget", items: [] });
+  expect(await run(1000, true)).toMatchObject({ status: "completed", summary: { rollouts: 5 } });
+});
+
 it("counts the tokens of an endpoint, as it reports them", async () => {
   await using upstream = await createUpstream({ script: () => "yes" });
   const { status, items } = await evaluate({

@@ -1,6 +1,7 @@
 /** Rollouts through the real gateway, answered by a scripted model. */
 import type { AgentFlow, Evaluator } from "../../src/core/agent.ts";
 import type { TaskHooks } from "../../src/core/hooks.ts";
+import type { SideCallUse } from "../../src/core/side-call.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { createGateway, type GatewayOptions } from "../../src/gateway/index.ts";
 import {
@@ -26,6 +27,8 @@ export interface GatewayRun {
   readonly scores?: ScorePolicy;
   readonly isValidation?: boolean;
   readonly untrainedRoles?: readonly string[];
+  /** @default "own" */
+  readonly sideCallUse?: SideCallUse;
   readonly maxFailures?: number;
   /** @default says "ok" */
   readonly script?: Script;
@@ -65,6 +68,7 @@ export async function runThroughGateway(run: GatewayRun): Promise<GatewayRunResu
     evaluator: run.evaluator === undefined ? () => true : run.evaluator,
     ...(run.hooks === undefined ? {} : { hooks: run.hooks }),
     untrainedRoles: run.untrainedRoles ?? [],
+    sideCallUse: run.sideCallUse ?? "own",
     ...(run.failures === undefined ? {} : { failures: run.failures }),
     ...(run.scores === undefined ? {} : { scores: run.scores }),
     limits: { ...defaultRolloutLimits, retryDelayMs: 1, retries: 0, ...run.limits },

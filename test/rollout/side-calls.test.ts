@@ -6,6 +6,8 @@ import { commandAgent } from "../../src/rollouts/agents/command/command-agent.ts
 import { opencode } from "../../src/rollouts/agents/tools/opencode.ts";
 import { pi } from "../../src/rollouts/agents/tools/pi.ts";
 import { toolSideCalls } from "../../src/rollouts/agents/tools/side-calls.ts";
+import type { SideCallUse } from "../../src/core/side-call.ts";
+import type { Trajectory } from "../../src/core/trajectory.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import { runThroughGateway } from "./gateway-run.ts";
 
@@ -60,8 +62,9 @@ const sides: readonly (readonly [string, Call])[] = [
 ];
 
 describe("side calls", () => {
-  it.each(sides)("%s: %j", async (rule, side) => {
-    const { episode } = await runThroughGateway({
+  const withSide = async (side: Call, sideCallUse?: SideCallUse) =>
+    await runThroughGateway({
+      ...(sideCallUse === undefined ? {} : { sideCallUse }),
       flow: {
         sideCalls: toolSideCalls,
         run: async (_task, config) => {
@@ -70,6 +73,24 @@ describe("side calls", () => {
         },
       },
     });
+
+  it.each(sides)(
+    "that a guess recognizes are trained on, with its name: %s, %j",
+    async (rule, side) => {
+      for (const use of [undefined, "train", ["memory"]] as const) {
+        const { episode } = await withSide(side, use);
+        const [{ untrained, steps }] = episode.trajectories as [Trajectory];
+        expect(episode.trajectories).toHaveLength(1);
+        expect([untrained, ...steps.map(({ trace }) => trace.sideCall)]).toEqual([
+          ...[undefined, undefined, rule],
+        ]);
+      }
+    },
+  );
+
+  it.each(sides)("that are excluded, all or by name: %s, %j", async (rule, side) => {
+    const { episode } = await withSide(side, "exclude");
+    expect((await withSide(side, [rule])).episode.trajectories).toHaveLength(2);
     const found = episode.trajectories.map(({ name, untrained, steps }) => ({
       ...{ name, untrained },
       calls: steps.map(({ trace }) => trace.sideCall),
@@ -82,6 +103,7 @@ describe("side calls", () => {
 
   it("are none where all calls would be: then they are the task", async () => {
     const { episode } = await runThroughGateway({
+      sideCallUse: "exclude",
       flow: {
         sideCalls: toolSideCalls,
         run: async (_task, config) => {
@@ -121,6 +143,7 @@ describe("side calls", () => {
   it("never are the call whose text became the output, unless the agent's own rule says so", async () => {
     const run = async (isGuess: boolean) => {
       const { episode } = await runThroughGateway({
+        sideCallUse: "exclude",
         script: ({ index }) => `answer ${index}`,
         flow: {
           sideCalls: toolSideCalls.map((rule) => ({ ...rule, isGuess })),

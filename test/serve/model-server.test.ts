@@ -12,6 +12,8 @@ import { startModel } from "../../src/launch/evaluate/start-model.ts";
 import { createModelServer, type ModelServer } from "../../src/launch/serve/model-server.ts";
 import { createUpstream } from "../../src/testing/index.ts";
 import { newFolder } from "../trainer/coin-run.ts";
+import { readSpans } from "../../src/production/store/production-store.ts";
+import type { CanaryChange } from "../../src/launch/serve/serve-options.ts";
 import { pruneCheckpoints, readCheckpoint, saveCheckpoint } from "../../src/runs/checkpoint.ts";
 import { trainedRun } from "./trained-run.ts";
 
@@ -255,6 +257,70 @@ it(
     expect([...texts].filter((text) => text !== first && text !== last)).toEqual([]);
   },
 );
+
+it("tries newer checkpoints of a run, and says exactly which one responds", async () => {
+  const run = join(newFolder(), "shop");
+  const checkpoints = join(run, "checkpoints");
+  cpSync(trained, run, { recursive: true });
+  const [older, newer] = ["000001", "000002"].map((name) => join(checkpoints, name));
+  for (const name of readdirSync(checkpoints))
+    if (name !== "000001") renameSync(join(checkpoints, name), join(run, `hidden-${name}`));
+  const store = newFolder();
+  const changes: CanaryChange[] = [];
+  const open = (): Promise<ModelServer> =>
+    createModelServer({
+      models: [run],
+      follow: true,
+      followEveryMs: 20,
+      store,
+      canary: { share: 0.5, minFeedback: 1, minGain: -1, maxLoss: 1 },
+      onCanary: (change) => changes.push(change),
+    });
+  const ask = async (own: ModelServer, name: string): Promise<{ version: string; id: string }> => {
+    const response = await own.fetch(
+      new Request("http://127.0.0.1/v1/chat/completions", {
+        method: "POST",
+        headers: { "x-conversation-id": name },
+        body: JSON.stringify(greedy),
+      }),
+    );
+    const { id } = (await response.json()) as { id: string };
+    return { id, version: response.headers.get("x-agent-trainer-version") ?? "" };
+  };
+  const versionOf = async (path: string): Promise<string> => {
+    const step = Number(path.slice(-6));
+    const { sha256 } = await readCheckpoint(checkpoints, step);
+    return `shop@${step}-${sha256.slice(0, 8)}`;
+  };
+  {
+    await using own = await open();
+    expect((await ask(own, "c")).version).toBe(await versionOf(older!));
+    renameSync(join(run, "hidden-000002"), newer!);
+    await expect.poll(() => changes.length, { timeout: 20_000 }).toBe(1);
+    const found = new Map<string, string>();
+    for (let i = 0; found.size < 2 && i < 100; i++) {
+      const { version, id } = await ask(own, `c${i}`);
+      found.set(version, id);
+    }
+    expect([...found.keys()].toSorted()).toEqual([
+      await versionOf(older!),
+      await versionOf(newer!),
+    ]);
+    const body = JSON.stringify(
+      [...found.values()].map((responseId) => ({ responseId, score: 1 })),
+    );
+    await own.fetch(new Request("http://127.0.0.1/feedback", { method: "POST", body }));
+    await expect.poll(() => changes.at(-1)?.what, { timeout: 20_000 }).toBe("promoted");
+    expect((await ask(own, "c")).version).toBe(await versionOf(newer!));
+  }
+  await using again = await open();
+  expect((await ask(again, "c")).version).toBe(await versionOf(newer!));
+  const spans = [...readSpans(store)].map(({ model }) => [model?.model, model?.weightVersion]);
+  expect(new Set(spans.map(String)).size).toBe(2);
+  await again[Symbol.asyncDispose]();
+  renameSync(newer!, join(run, "gone"));
+  await expect(open()).rejects.toThrow(/is in use, but its checkpoint .* is gone/u);
+});
 
 it("starts while the run saves and prunes its checkpoints", async () => {
   const run = join(newFolder(), "shop");

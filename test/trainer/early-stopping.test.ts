@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
   isBetter,
-  lossGoal,
+  fineTuningGoal,
   type ValidationGoal,
   waitOn,
   whyStop,
@@ -41,9 +41,9 @@ it("is the same for losses, of which the lower is better", () => {
   const { config } = loadConfig({
     overrides: ["model.name=m", "trainer.early_stopping_patience=3"],
   });
-  const usual = lossGoal(config);
+  const usual = fineTuningGoal(config);
   expect(usual).toMatchObject({ metric: "val/loss", patience: 3 });
-  const own = lossGoal({ ...config, fineTuning: { ...config.fineTuning, patience: 1 } });
+  const own = fineTuningGoal({ ...config, fineTuning: { ...config.fineTuning, patience: 1 } });
   expect(isBetter({ "val/loss": 1 }, own, { step: 0, value: 2 })).toBe(true);
   expect(isBetter({ "val/loss": 2 }, own, { step: 0, value: 2 })).toBe(false);
   const wait = waitOn({ value: 2, waited: 0 }, 2, own);

@@ -1,4 +1,4 @@
-/** Several signals, observations and the policy as its own teacher on the embedded engine: resumed bit by bit, and asynchronously. */
+/** Several signals, observations and the averaged policy as its own teacher on the embedded engine: resumed bit by bit, and asynchronously. */
 import { describe, expect, it } from "vitest";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
@@ -57,6 +57,7 @@ const options: CoinTrainerOptions = {
     "algorithm.observation_loss": { user: 0.05 },
     "distillation.teacher": "self",
     "distillation.hint": "answer",
+    "distillation.teacher_average": 0.8,
     "distillation.divergence": "skewed",
     "distillation.use_reward": true,
     "distillation.clip": 2,

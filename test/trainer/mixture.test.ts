@@ -105,27 +105,33 @@ describe("dataset.sources", () => {
       });
   });
 
-  it("continues bit by bit after it was stopped", async () => {
-    const { set } = mixture();
-    const whole = coinBackend();
-    const { runDir } = await coinTrainer({ ...options(set), backend: whole }).trainer.train();
-    const outputDir = newFolder();
-    const controller = new AbortController();
-    await coinTrainer({
-      ...options(set),
-      outputDir,
-      signal: controller.signal,
-      onEvent: ({ type, step }) => {
-        if (type === "step-end" && step === 3) controller.abort();
-      },
-    }).trainer.train();
-    const backend = coinBackend();
-    const again = coinTrainer({ ...options(set), outputDir, backend, resume: "auto" });
-    const { runDir: resumed } = await again.trainer.train();
-    expect(backend.weight).toBe(whole.weight);
-    const numbers = (folder: string) => readLines(folder, "metrics.jsonl").map(withoutClock);
-    expect(numbers(resumed)).toEqual(numbers(runDir));
-  });
+  it.each(["none", "solve_rate"])(
+    "continues bit by bit after it was stopped, curriculum: %s",
+    async (curriculum) => {
+      const { set: plain } = mixture();
+      const set = { ...plain, "data.curriculum": curriculum };
+      const whole = coinBackend();
+      const { runDir } = await coinTrainer({ ...options(set), backend: whole }).trainer.train();
+      const outputDir = newFolder();
+      const controller = new AbortController();
+      await coinTrainer({
+        ...options(set),
+        outputDir,
+        signal: controller.signal,
+        onEvent: ({ type, step }) => {
+          if (type === "step-end" && step === 3) controller.abort();
+        },
+      }).trainer.train();
+      const backend = coinBackend();
+      const again = coinTrainer({ ...options(set), outputDir, backend, resume: "auto" });
+      const { runDir: resumed } = await again.trainer.train();
+      expect(backend.weight).toBe(whole.weight);
+      const numbers = (folder: string) => readLines(folder, "metrics.jsonl").map(withoutClock);
+      expect(numbers(resumed)).toEqual(numbers(runDir));
+      for (const step of numbers(runDir).filter(({ phase }) => phase === "train"))
+        expect([step["source/a/tasks"], step["source/b/tasks"]]).toEqual([3, 1]);
+    },
+  );
 
   it("validates by source", async () => {
     const { set } = mixture();

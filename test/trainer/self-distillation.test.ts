@@ -55,9 +55,13 @@ const overrides = ["model.name=m", "distillation.teacher=self", "distillation.hi
 const question: ChatMessage[] = [{ role: "user", content: "How much do 2 cups cost?" }];
 
 describe("distillation.teacher=self", () => {
-  it.each(["current", "initial"] as const)(
-    "scores by the policy with the hint in its prompt, by its %s weights",
-    async (which) => {
+  it.each([
+    ["current", 1],
+    ["initial", 1],
+    ["current", 0.5],
+  ] as const)(
+    "scores by the policy with the hint in its prompt, by its %s weights, at temperature %d",
+    async (which, temperature) => {
       await using backend = createLocalBackend({ threads: 1, precision: "f32" });
       const { signal } = new AbortController();
       const lora = { rank: 4, alpha: 8 };
@@ -73,7 +77,11 @@ describe("distillation.teacher=self", () => {
       };
       const given = { ...made, task: { ...made.task, metadata: { answer: 22 } } };
       const { config } = loadConfig({
-        overrides: [...overrides, `distillation.self_weights=${which}`],
+        overrides: [
+          ...overrides,
+          `distillation.self_weights=${which}`,
+          `distillation.teacher_temperature=${temperature}`,
+        ],
       });
       const hint = await loadHint(config, ".");
       const { rows, metrics } = await rowsOf(config, backend, [given], renderer, hint);
@@ -82,6 +90,7 @@ describe("distillation.teacher=self", () => {
       const tokens = Int32Array.of(...prompt, ...responseIds);
       const separate: TrainingRow = {
         ...rows[0]!,
+        temperature,
         tokens,
         targetMask: Uint8Array.from(tokens, (_, i) => (i < prompt.length ? 0 : 1)),
         samplingLogprobs: new Float32Array(tokens.length),

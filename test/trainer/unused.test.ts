@@ -58,20 +58,21 @@ describe("calls that are not trained on", () => {
       sideCalls: toolSideCalls,
       run: (_task: unknown, config: AgentConfig) => twoCalls(config),
     };
-    const { unused, shown, events } = await run(agentFlow);
+    const exclude = { "rollout.side_calls": "exclude" };
+    const { unused, shown, events } = await run(agentFlow, exclude);
     expect(unused).toEqual([
       [8, 8],
       [8, 8],
     ]);
     expect(shown.match(/unused 8 \(8 calls\)/gu)).toHaveLength(2);
-    expect(messages(events, "warning").filter((text) => text.includes("not trained on"))).toEqual([
+    expect(messages(events, "notice").filter((text) => text.includes("not trained on"))).toEqual([
       '8 calls of step 1 are not trained on, because the rule "title" takes them for side calls. rollout.side_calls=train includes them. This is said once; rollout/unused counts them.',
     ]);
-    const included = await run(agentFlow, { "rollout.side_calls": "train" });
-    expect(included.unused).toEqual([
-      [0, 0],
-      [0, 0],
-    ]);
+    for (const set of [{}, { "rollout.side_calls": ["quota"] }])
+      expect((await run(agentFlow, set)).unused).toEqual([
+        [0, 0],
+        [0, 0],
+      ]);
   });
 
   it("by the agent or an option: a notice", async () => {

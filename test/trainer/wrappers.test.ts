@@ -65,6 +65,7 @@ const backend: Required<TrainingBackend> = {
   updatePolicy: async () => ({}),
   forward: none,
   entropies: none,
+  values: none,
   publishWeights: async () => 1,
   saveState: async () => {},
   loadState: async () => {},

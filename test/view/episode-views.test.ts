@@ -4,6 +4,8 @@ import { viewTrajectories } from "../../src/view/episode/conversation.ts";
 import { isToolError } from "../../src/core/message-text.ts";
 import { tokenView } from "../../src/view/episode/token-view.ts";
 import { makeStep } from "../make-step.ts";
+import type { Trace } from "../../src/core/trace.ts";
+import type { Trajectory } from "../../src/core/trajectory.ts";
 import { madeEpisode } from "./view-run.ts";
 
 const user = (content: string): ChatMessage => ({ role: "user", content });
@@ -66,6 +68,37 @@ it("says in words why a call is not trained", () => {
     "The rollout has no reward.",
     "Its trajectory is excluded from training: role judge.",
     "The call cannot be trained on: the client was gone.",
-    'It is a side call by the rule "titles", which is kept out of training.',
+  ]);
+});
+
+it("says in which row of several a call is trained, what for, and why others are not", () => {
+  const call = (id: string, prompt: readonly number[], fields: Partial<Trace> = {}) =>
+    makeStep({
+      ...{ id, sequence: Number(id.slice(1)), promptIds: Int32Array.from(prompt) },
+      ...{ responseIds: Int32Array.of(9), logprobs: Float32Array.of(-1), ...fields },
+    });
+  const trajectory = madeEpisode({ id: "1/a/0", responses: ["x"] }).trajectories[0]!;
+  const told = "The parser fails at line 3.";
+  const steps = [
+    call("t0", [1]),
+    call("t1", [1, 9, 2], { response: { role: "assistant", content: told } }),
+    call("t2", [3], { messages: [{ role: "user", content: `So far: ${told}` }] }),
+    call("t3", [4], { sideCall: "sub-agent" }),
+  ];
+  const episode = { ...madeEpisode({ id: "1/a/0", responses: ["x"] }) };
+  const notes = (changes: Partial<Trajectory>) =>
+    viewTrajectories({
+      ...episode,
+      trajectories: [{ ...trajectory, steps, ...changes }],
+    })[0]!.calls.map((one) => one.notes);
+  expect(notes({})).toEqual([
+    ["row 1 of 3"],
+    ["row 1 of 3, a summary, with which a later row begins"],
+    ["row 2 of 3"],
+    ['side call by the rule "sub-agent"', "row 3 of 3, of a sub-agent"],
+  ]);
+  expect(notes({ steps: steps.slice(0, 1) })).toEqual([[]]);
+  expect(notes({ steps: steps.slice(0, 1), untrained: "side call: title" })).toEqual([
+    ["not trained on: side call: title"],
   ]);
 });

@@ -1,5 +1,5 @@
 /** Metrics of a step's training rows, counted while the rows are built. */
-import type { StepChain } from "./row-merge.ts";
+import type { Lineage } from "../../core/lineages.ts";
 import { summarize } from "../statistics.ts";
 
 export class RowCounts {
@@ -16,11 +16,16 @@ export class RowCounts {
     this.#steps += steps;
   }
 
+  /** Tokens that are trained on, in all rows. */
+  get trained(): number {
+    return this.#trained;
+  }
+
   /** A row of `length` tokens, made of these steps. */
-  row(length: number, chain: StepChain): void {
-    const response = length - (chain[0]?.trace.promptIds.length ?? 0);
+  row(length: number, lineage: Lineage): void {
+    const response = length - (lineage[0]?.trace.promptIds.length ?? 0);
     let trained = 0;
-    for (const { trace } of chain) trained += trace.responseIds.length;
+    for (const { trace } of lineage) trained += trace.responseIds.length;
     this.#tokens += length;
     this.#trained += trained;
     this.#responses.push(response);

@@ -4,6 +4,12 @@
  * dropped alone; the rest of its trajectory is kept.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
+import {
+  boundaryBreaks,
+  type BoundaryBreak,
+  findLineages,
+  type Lineage,
+} from "../../core/lineages.ts";
 import type {
   RowProvenance,
   RowRules,
@@ -12,8 +18,8 @@ import type {
 } from "../../core/loss/training-row.ts";
 import type { GroupMember, Step, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { Trace } from "../../core/trace.ts";
-import { boundaryBreaks, mergeSteps, type BoundaryBreak, type StepChain } from "./row-merge.ts";
 import { RowArrays } from "./row-arrays.ts";
+import { LineageCounts } from "./lineage-metrics.ts";
 import { RowCounts } from "./row-metrics.ts";
 import {
   type LogprobTemperature,
@@ -54,7 +60,7 @@ function advantageAt(source: MemberSource, step: Step): StepAdvantage {
 }
 
 /** Rows without their advantages, by their first steps. */
-export type RowLayouts = Map<Step, { readonly chain: StepChain; readonly row: TrainingRow }>;
+export type RowLayouts = Map<Step, { readonly lineage: Lineage; readonly row: TrainingRow }>;
 
 interface RowContext {
   readonly arrays: RowArrays;
@@ -62,29 +68,29 @@ interface RowContext {
   readonly layouts: RowLayouts | undefined;
 }
 
-const isSameChain = (a: StepChain, b: StepChain): boolean =>
+const isSameLineage = (a: Lineage, b: Lineage): boolean =>
   a.length === b.length && a.every((step, i) => step === b[i]);
 
 function buildRow(
-  chain: StepChain,
+  lineage: Lineage,
   source: MemberSource,
   provenance: RowProvenance,
   context: RowContext,
 ): TrainingRow {
-  const former = context.layouts?.get(chain[0] as Step);
-  if (former !== undefined && isSameChain(former.chain, chain)) {
+  const former = context.layouts?.get(lineage[0] as Step);
+  if (former !== undefined && isSameLineage(former.lineage, lineage)) {
     const advantages = new Float32Array(former.row.tokens.length);
-    setAdvantages(advantages, chain, source);
+    setAdvantages(advantages, lineage, source);
     return { ...former.row, advantages };
   }
-  const row = layOut(chain, provenance, context);
-  setAdvantages(row.advantages, chain, source);
-  context.layouts?.set(chain[0] as Step, { chain, row });
+  const row = layOut(lineage, provenance, context);
+  setAdvantages(row.advantages, lineage, source);
+  context.layouts?.set(lineage[0] as Step, { lineage, row });
   return row;
 }
 
-function setAdvantages(advantages: Float32Array, chain: StepChain, source: MemberSource): void {
-  for (const step of chain) {
+function setAdvantages(advantages: Float32Array, lineage: Lineage, source: MemberSource): void {
+  for (const step of lineage) {
     const { promptIds, responseIds } = step.trace;
     const start = promptIds.length;
     const advantage = advantageAt(source, step);
@@ -95,17 +101,17 @@ function setAdvantages(advantages: Float32Array, chain: StepChain, source: Membe
 }
 
 function layOut(
-  chain: StepChain,
+  lineage: Lineage,
   provenance: RowProvenance,
   { arrays, logprobTemperature }: RowContext,
 ): TrainingRow {
-  const temperature = trainedTemperature(chain[0] as Step, logprobTemperature);
+  const temperature = trainedTemperature(lineage[0] as Step, logprobTemperature);
   let isLacking = false;
-  const last = chain.at(-1)?.trace;
+  const last = lineage.at(-1)?.trace;
   const length = (last?.promptIds.length ?? 0) + (last?.responseIds.length ?? 0);
   const { tokens, targetMask, samplingLogprobs: reported, advantages } = arrays.take(length);
   let end = 0;
-  for (const step of chain) {
+  for (const step of lineage) {
     const { promptIds, responseIds } = step.trace;
     const start = promptIds.length;
     if (start > end) tokens.set(end === 0 ? promptIds : promptIds.subarray(end), end);
@@ -124,16 +130,16 @@ function layOut(
     targetMask,
     samplingLogprobs: reported,
     ...(isLacking ? { lacksSamplingLogprobs: true } : {}),
-    ...rulesOf(chain),
+    ...rulesOf(lineage),
     advantages,
-    segments: segmentsOf(chain),
+    segments: segmentsOf(lineage),
     provenance,
   };
 }
 
 /** What changed the distribution of each completion, where anything did. */
-function rulesOf(chain: StepChain): Pick<TrainingRow, "rules"> {
-  const all = chain.flatMap(({ trace }): RowRules[] => {
+function rulesOf(lineage: Lineage): Pick<TrainingRow, "rules"> {
+  const all = lineage.flatMap(({ trace }): RowRules[] => {
     const { rules, maxTokens, stopTokenIds } = trace.sampling;
     if (rules === undefined) return [];
     const start = trace.promptIds.length;
@@ -178,11 +184,11 @@ function plainSegments({ trace }: Step): readonly RowSegment[] {
   ];
 }
 
-function segmentsOf(chain: StepChain): readonly RowSegment[] {
-  const first = chain[0] as Step;
-  if (chain.length === 1 && first.trace.weightChanges === undefined) return plainSegments(first);
+function segmentsOf(lineage: Lineage): readonly RowSegment[] {
+  const first = lineage[0] as Step;
+  if (lineage.length === 1 && first.trace.weightChanges === undefined) return plainSegments(first);
   let end = 0;
-  const segments = chain.map((step) => {
+  const segments = lineage.map((step) => {
     const { id: traceId, promptIds, responseIds } = step.trace;
     const weightVersion = versionOf(step.trace);
     const from = end;
@@ -195,6 +201,9 @@ function segmentsOf(chain: StepChain): readonly RowSegment[] {
   });
   return segments.length === 1 ? (segments[0] ?? []) : segments.flat();
 }
+
+const sequenceOf = ({ episodeId, trajectoryUid }: RowProvenance): string =>
+  `${episodeId}\n${trajectoryUid}`;
 
 function provenanceOf({ trajectory, episode }: GroupMember): RowProvenance {
   return {
@@ -234,9 +243,9 @@ export interface RowsOptions {
 }
 
 /**
- * Turns of a trajectory are merged into one row wherever each prompt extends the sequence before it,
- * id by id; otherwise a new row starts and the break is counted with its reason. Rows whose every
- * advantage is 0 are kept: they count in the loss's means.
+ * A row for each lineage of a trajectory: turns are merged wherever each prompt extends the sequence before it,
+ * id by id; otherwise a new row starts and the break is counted with its reason. All of them have the advantage
+ * of their trajectory. Rows whose every advantage is 0 are kept: they count in the loss's means.
  *
  * @param advantages [group][member], as `computeAdvantages` returns them, or with an entry per step.
  */
@@ -255,6 +264,7 @@ export function buildRows(
 
   const rows: TrainingRow[] = [];
   const counts = new RowCounts();
+  const lineageCounts = new LineageCounts();
   const arrays = new RowArrays(expectedTokens(groups));
   for (const [g, group] of groups.entries()) {
     for (const [m, member] of group.members.entries()) {
@@ -278,19 +288,23 @@ export function buildRows(
         }
       }
       const steps = kept ?? all;
-      const merged = mergeSteps(steps, (step) => trainedTemperature(step, logprobTemperature));
-      if (merged.chains.length > 1)
-        for (const reason of boundaryBreaks) breaks[reason] += merged.breaks[reason];
+      const found = findLineages(steps, (step) => trainedTemperature(step, logprobTemperature));
+      if (found.lineages.length > 1)
+        for (const reason of boundaryBreaks) breaks[reason] += found.breaks[reason];
       const provenance = provenanceOf(member);
-      counts.member(merged.chains.length, steps.length);
-      for (const chain of merged.chains) {
-        const row = buildRow(chain, source, provenance, { arrays, logprobTemperature, layouts });
-        counts.row(row.tokens.length, chain);
-        rows.push(row);
+      counts.member(found.lineages.length, steps.length);
+      lineageCounts.trajectory(provenance.episodeId, found.lineages);
+      for (const lineage of found.lineages) {
+        const row = buildRow(lineage, source, provenance, { arrays, logprobTemperature, layouts });
+        counts.row(row.tokens.length, lineage);
+        rows.push(found.lineages.length === 1 ? row : { ...row, sequence: sequenceOf(provenance) });
       }
     }
   }
-  return { rows, metrics: counts.metrics(breaks, dropped) };
+  return {
+    rows,
+    metrics: { ...counts.metrics(breaks, dropped), ...lineageCounts.metrics(counts.trained) },
+  };
 }
 
 /** Exact where every trajectory becomes one row. */

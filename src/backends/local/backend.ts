@@ -10,6 +10,7 @@ import type {
   RunContext,
   TrainingBackend,
   UpdateMetrics,
+  WhichWeights,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ContextOverflowError } from "../../core/errors.ts";
@@ -96,21 +97,31 @@ export class LocalBackend implements TrainingBackend {
         ...defined({ onProgress: onPull }),
       });
       path = found.path;
-      const renderer = await loadModelRenderer(path);
-      const loaded = await (this.#worker ??= new WorkerClient()).call("load", {
+      // While the engine reads the weights, unless it needs prompts for that.
+      const reading = loadModelRenderer(path);
+      const probes = quantization === "none" ? [] : probePrompts(await reading);
+      const loading = (this.#worker ??= new WorkerClient()).call("load", {
         ...found,
         lora: isFrozen ? null : run.model.lora,
         adapters: isFrozen ? [] : (run.model.adapters ?? []),
         isFrozen,
         quantization,
-        probes: quantization === "none" ? [] : probePrompts(renderer),
+        probes,
         seed: run.seed,
         threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
         precision: this.#options.precision ?? "auto",
         trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
-        ...defined({ cacheMemoryMiB }),
+        ...defined({ cacheMemoryMiB, averageDecay: run.averageDecay }),
         momentPrecision: this.#options.momentPrecision ?? "float32",
       });
+      // Where both fail, that of the renderer is thrown.
+      loading.catch(() => undefined);
+      const renderer = await reading.catch(async (error: unknown) => {
+        await this.#worker?.terminate();
+        this.#worker = undefined;
+        throw error;
+      });
+      const loaded = await loading;
       const model = { name: run.model.name, contextLength: loaded.contextLength };
       const watched =
         onWarning === undefined
@@ -152,7 +163,7 @@ export class LocalBackend implements TrainingBackend {
 
   async forward(
     rows: readonly TrainingRow[],
-    which: "current" | "reference" = "current",
+    which: WhichWeights = "current",
   ): Promise<readonly Float32Array[]> {
     const input = await rowsInput(rows);
     return this.#client.call("forward", { ...input, which }, { moved: [input.rows.numbers] });
@@ -161,6 +172,11 @@ export class LocalBackend implements TrainingBackend {
   async entropies(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
     const input = await rowsInput(rows);
     return this.#client.call("entropies", input, { moved: [input.rows.numbers] });
+  }
+
+  async values(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
+    const input = await rowsInput(rows);
+    return this.#client.call("values", input, { moved: [input.rows.numbers] });
   }
 
   publishWeights(): Promise<number> {

@@ -1,5 +1,5 @@
 /** Messages between the backend and the worker thread that computes. */
-import type { LoraSpec, Quantization } from "../../core/backend.ts";
+import type { LoraSpec, Quantization, WhichWeights } from "../../core/backend.ts";
 import type { ErrorCode } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { Sample, SampleChunk, SamplingParams } from "../../core/policy.ts";
@@ -45,6 +45,7 @@ export interface WorkerCalls {
     trainingMemoryMiB: number;
     cacheMemoryMiB?: number;
     momentPrecision: MomentPrecision;
+    averageDecay?: number;
   }) => LoadedModel;
   sample: (request: {
     tokens: Int32Array;
@@ -56,8 +57,9 @@ export interface WorkerCalls {
     /** Send chunks while sampling. */
     stream: boolean;
   }) => readonly Sample[];
-  forward: (request: RowsInput & { which: "current" | "reference" }) => readonly Float32Array[];
+  forward: (request: RowsInput & { which: WhichWeights }) => readonly Float32Array[];
   entropies: (request: RowsInput) => readonly Float32Array[];
+  values: (request: RowsInput) => readonly Float32Array[];
   update: (
     request: RowsInput & { loss: LossSpec; optim: OptimSpec; limits: UpdateLimits | undefined },
   ) => Record<string, number>;

@@ -21,7 +21,7 @@ describe("messages of rows", () => {
   it("carry every column, temperature, weights and provenance; rows stay as they were", () => {
     const [plain, weighted, odd] = stepRows(3, 7);
     const weights = Float32Array.from({ length: 7 }, (_, i) => i / 8);
-    const rows = [plain!, { ...weighted!, weights }, { ...odd!, temperature: 0.7 }];
+    const rows = [plain!, { ...weighted!, weights }, { ...odd!, temperature: 0.7, sequence: "s" }];
     const message = structuredClone(messageOfRows(rows));
     expect(rowsOfMessage(message)).toEqual(rows.map((row) => ({ ...row, segments: [] })));
     expect(plain!.tokens).toHaveLength(7);

@@ -11,12 +11,15 @@ interface RowShape {
   readonly adapter: string | undefined;
   readonly hasWeights: boolean;
   readonly hasObservations: boolean;
+  /** `values` and `returns`. */
+  readonly hasReturns: boolean;
   readonly rules?: readonly RowRules[];
+  readonly sequence?: string;
   readonly provenance: RowProvenance;
 }
 
 export interface RowMessage {
-  /** Each row's tokens, log-probabilities, advantages and both kinds of weights; then all masks. */
+  /** Each row's tokens, log-probabilities, advantages, both kinds of weights, values and returns; then all masks. */
   readonly numbers: ArrayBuffer;
   readonly shapes: readonly RowShape[];
 }
@@ -36,18 +39,21 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map((shape) => {
-    const { length, temperature, adapter, hasWeights, hasObservations, rules, provenance } = shape;
+  return shapes.map(({ length, temperature, adapter, rules, sequence, provenance, ...has }) => {
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
       advantages: column(Float32Array, length),
-      ...(hasWeights ? { weights: column(Float32Array, length) } : {}),
-      ...(hasObservations ? { observationWeights: column(Float32Array, length) } : {}),
+      ...(has.hasWeights ? { weights: column(Float32Array, length) } : {}),
+      ...(has.hasObservations ? { observationWeights: column(Float32Array, length) } : {}),
+      ...(has.hasReturns
+        ? { values: column(Float32Array, length), returns: column(Float32Array, length) }
+        : {}),
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
       ...(adapter === undefined ? {} : { adapter }),
       ...(rules === undefined ? {} : { rules }),
+      ...(sequence === undefined ? {} : { sequence }),
       segments: [],
       provenance,
     };
@@ -64,11 +70,13 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
     adapter: row.adapter,
     hasWeights: row.weights !== undefined,
     hasObservations: row.observationWeights !== undefined,
+    hasReturns: row.returns !== undefined,
     ...(row.rules === undefined ? {} : { rules: row.rules }),
+    ...(row.sequence === undefined ? {} : { sequence: row.sequence }),
     provenance: row.provenance,
   }));
-  const bytes = shapes.reduce((sum, { length, hasWeights, hasObservations }) => {
-    const columns = 3 + (hasWeights ? 1 : 0) + (hasObservations ? 1 : 0);
+  const bytes = shapes.reduce((sum, { length, hasWeights, hasObservations, hasReturns }) => {
+    const columns = 3 + (hasWeights ? 1 : 0) + (hasObservations ? 1 : 0) + (hasReturns ? 2 : 0);
     return sum + length * (columns * wide + 1);
   }, 0);
   const message = { numbers: new ArrayBuffer(bytes), shapes };
@@ -79,6 +87,8 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
     copy.advantages.set(row.advantages);
     if (row.weights !== undefined) copy.weights?.set(row.weights);
     if (row.observationWeights !== undefined) copy.observationWeights?.set(row.observationWeights);
+    if (row.values !== undefined) copy.values?.set(row.values);
+    if (row.returns !== undefined) copy.returns?.set(row.returns);
     copy.targetMask.set(row.targetMask);
   }
   return message;

@@ -129,6 +129,9 @@ const handlers: Handlers = {
   async entropies(input) {
     return (await loadedWith(input)).entropies(rowsOfMessage(input.rows));
   },
+  async values(input) {
+    return (await loadedWith(input)).values(rowsOfMessage(input.rows));
+  },
   async update({ loss, optim, limits, ...input }) {
     const own = await loadedWith(input);
     const check = (measured: UpdateMetrics): void => refuseBeyond(limits, measured);

@@ -10,6 +10,7 @@ import type {
   RunContext,
   TrainingBackend,
   UpdateMetrics,
+  WhichWeights,
   WorkerKind,
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
@@ -130,7 +131,7 @@ export class VerlBackend implements TrainingBackend {
 
   async forward(
     rows: readonly TrainingRow[],
-    which: "current" | "reference" = "current",
+    which: WhichWeights = "current",
   ): Promise<readonly Float32Array[]> {
     const factors = new Float32Array(rows.length);
     const response = (await this.#run("forward", encodeRows(rows, factors, { which }))) as {

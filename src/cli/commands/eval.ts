@@ -1,6 +1,5 @@
 /** `agent-trainer eval`: the agent of a YAML file against any model, without training. */
-import { randomBytes } from "node:crypto";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { evaluate } from "../../launch/evaluate/evaluate.ts";
@@ -8,6 +7,7 @@ import { isEvaluation } from "../../runs/evaluations/evaluation-folder.ts";
 import { defined } from "../../util/defined.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { endpointHelp, evaluatedModel, flagOverrides } from "../load/evaluated-model.ts";
+import { newFolder } from "../load/new-folder.ts";
 import { formatEvaluation } from "../report/evaluation-table.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
@@ -31,11 +31,6 @@ Examples:
 
 Sampling options are those of rollout.val; overrides as for train: rollout.val.temperature=0.6
 `;
-
-function newFolder(): string {
-  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
-  return join("evals", `${time}-${randomBytes(3).toString("hex")}`);
-}
 
 /** The command that resumes: everything as before, and the folder. */
 function resumeLine(
@@ -86,7 +81,7 @@ export const command: CliCommand = defineCommand({
     ];
     const evaluated = evaluatedModel(flags);
     const { config } = loadConfig({ file, overrides: all });
-    const folder = resume ?? output ?? newFolder();
+    const folder = resume ?? output ?? newFolder("evals");
     const progress = createItemProgress({ stream: io.stderr, isQuiet: quiet });
     using late = createLateErrors(io.stderr);
     using interrupt = watchInterrupt(() => {

@@ -1,6 +1,7 @@
 /** What `agent-trainer sft`, `dpo` and `kto` share: a model learns from examples. */
 import { resolve } from "node:path";
 import { folderOf, loadConfig } from "../../config/load.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
 import { checkExamples } from "../../launch/finetune/examples/load-examples.ts";
 import { fineTune } from "../../launch/finetune/fine-tune.ts";
 import { previewFineTune } from "../../launch/finetune/preview.ts";
@@ -54,6 +55,12 @@ function flagWords(
   return Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );
+}
+
+function bestOf({ fineTuning, trainer }: TrainConfig): string {
+  return fineTuning.rewards && trainer.bestMetric !== "val/loss"
+    ? `highest ${trainer.bestMetric}`
+    : "lowest validation loss";
 }
 
 export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
@@ -127,7 +134,7 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
       const lowest =
         best === null
           ? ""
-          : `lowest validation loss: ${best.value.toFixed(4)} after step ${best.step}\n`;
+          : `${bestOf(loaded.config)}: ${best.value.toFixed(4)} after step ${best.step}\n`;
       writeResult(
         io,
         json,

@@ -28,6 +28,8 @@ it("exits with 2 and a remedy without the flag of an API", async () => {
 
 it.each([
   ["one API at a time", ["--tinker", "--fireworks"]],
+  ["no effect without a canary", ["runs/shop", "--min-feedback", "5"]],
+  ["no effect on the training APIs", ["--tinker", "--canary", "0.1"]],
   ["two names of one option", ["--fireworks", "--key", "fw_a", "--token", "fw_b"]],
 ])("exits with 2: %s", async (why, args) => {
   const { code, out, err } = await run(...args);

@@ -9,13 +9,14 @@ import {
   tinkerApi,
   type TrainingApi,
 } from "../serve/training-api.ts";
-import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
+import { numberBetween, portNumber, wholeNumber } from "../terminal/flag-values.ts";
 
 const help = `
 Examples:
   $ agent-trainer serve runs/shop
   $ agent-trainer serve runs/shop/best --port 8000 --key secret
   $ agent-trainer serve runs/shop --follow
+  $ agent-trainer serve runs/shop/best --store production --canary 0.1 --candidate runs/shop-2
   $ agent-trainer serve shop=runs/shop/best base=builtin:shop-tiny --host 0.0.0.0 --key secret
 
 Then use any client of OpenAI or Anthropic; requests name the model as GET /v1/models lists it:
@@ -33,6 +34,36 @@ The client of Fireworks takes base_url="http://127.0.0.1:8100/training/v1/server
 
 To capture the calls of agents token by token, see agent-trainer gateway --help.
 `;
+
+/** Those of models alone. */
+interface ModelFlags {
+  readonly store?: string | undefined;
+  readonly canary?: number | undefined;
+  readonly candidate?: string | undefined;
+  readonly minFeedback?: number | undefined;
+  readonly minGain?: number | undefined;
+  readonly maxLoss?: number | undefined;
+}
+
+/** @throws ConfigError for what has no effect on a training API, or without a canary. */
+function refuseOfModels(flags: ModelFlags, isApi: boolean): void {
+  const { store, canary, candidate, minFeedback, minGain, maxLoss } = flags;
+  const ofCanary = {
+    candidate,
+    "min-feedback": minFeedback,
+    "min-gain": minGain,
+    "max-loss": maxLoss,
+  };
+  const given = isApi ? { store, canary, ...ofCanary } : canary === undefined ? ofCanary : {};
+  const found = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+  if (found === undefined) return;
+  throw new ConfigError({
+    message: isApi
+      ? `--${found} has no effect on the training APIs.`
+      : `--${found} has no effect without a canary.`,
+    hint: isApi ? "Leave it out." : "Add --canary SHARE, or leave it out.",
+  });
+}
 
 interface ApiFlags {
   readonly tinker?: boolean;
@@ -90,6 +121,34 @@ export const command: CliCommand = defineCommand({
       )
       .option("--follow", "serve newer checkpoints of the runs as they are saved")
       .option(
+        "--store <folder>",
+        "keep every call in this folder, with its version, and what is sent to POST /feedback",
+      )
+      .option(
+        "--canary <share>",
+        "share of conversations that try a candidate, promoted or rolled back by its feedback",
+        numberBetween(0, 1),
+      )
+      .option(
+        "--candidate <model>",
+        "with --canary: what is tried (default: with --follow, newer checkpoints of the run)",
+      )
+      .option(
+        "--min-feedback <n>",
+        "with --canary: pieces of feedback on each version before the first look (default: 30)",
+        wholeNumber(1),
+      )
+      .option(
+        "--min-gain <x>",
+        "with --canary: promoted where the interval of the gain lies above it (default: 0)",
+        numberBetween(-1, 1),
+      )
+      .option(
+        "--max-loss <x>",
+        "with --canary: rolled back where the interval lies below its negative (default: 0)",
+        numberBetween(0, 1),
+      )
+      .option(
         "--host <address>",
         "address to listen on; others than 127.0.0.1 need a key",
         "127.0.0.1",
@@ -142,6 +201,7 @@ export const command: CliCommand = defineCommand({
   run([models], { key, ...flags }, io) {
     const api = apiOf(flags);
     const [model] = models;
+    refuseOfModels(flags, api !== null);
     if (api === null) {
       if (model === undefined) {
         throw new ConfigError({

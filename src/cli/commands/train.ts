@@ -4,7 +4,7 @@ import { readArguments, type RunFlags, runFlagHelp } from "../load/run-arguments
 import { formatConfigHelp } from "../report/option-help.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { wholeNumber } from "../terminal/flag-values.ts";
+import { seedNumbers, wholeNumber } from "../terminal/flag-values.ts";
 import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
@@ -18,6 +18,7 @@ Examples:
   $ agent-trainer train shop.yaml --command "python agent.py"
   $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
+  $ agent-trainer train shop.yaml --seeds 5
   $ agent-trainer train --env ors:http://127.0.0.1:8080 model.name=./Qwen3-0.6B
 
 Overrides: key=value sets an option, ~key resets it to its default. Values are YAML.
@@ -57,6 +58,11 @@ export const command: CliCommand = defineCommand({
         "explain an option and list the backends that support it, then exit",
       )
       .option("--seed <n>", runFlagHelp.seed, wholeNumber(0))
+      .option(
+        "--seeds <n>",
+        "make a run with each of n seeds, from trainer.seed on, or of a list: 3,7,9; with a report over them",
+        seedNumbers,
+      )
       .option("--command <command>", "command that is the agent; the same as agent_command.run=...")
       .option(
         "--skip-bad-rows",
@@ -69,6 +75,24 @@ export const command: CliCommand = defineCommand({
     if (flags.explain !== undefined) return explain(flags.explain, positional, flags, io);
     const { folderOf, loadConfig } = await import("../../config/load.ts");
     const { configFile, overrides, resume } = readArguments(positional, flags);
+    if (flags.seeds !== undefined) {
+      if (flags.allowChanges === true) {
+        const { ConfigError } = await import("../../core/errors.ts");
+        throw new ConfigError({
+          message:
+            "--allow-changes and --seeds cannot be combined: all seeds have the same options.",
+          hint: "Start another folder: set trainer.experiment_name.",
+        });
+      }
+      const { makeSweep } = await import("../sweep/make-sweep.ts");
+      const folder = resume === false || resume === "auto" ? null : resume;
+      const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
+      const words = ["train", ...source, ...overrides, "--seeds", String(flags.seeds)];
+      const isDryRun = flags.dryRun === true;
+      const named = { ...{ configFile, overrides, folder, words, isDryRun }, name: null };
+      const options = { ...named, seeds: flags.seeds, resume: resume !== false };
+      return await makeSweep({ ...options, suffix: "seeds" }, flags, io);
+    }
     const loaded = loadConfig({ overrides, ...(configFile === null ? {} : { file: configFile }) });
     if (flags.dryRun === true) {
       const { checkFiles } = await import("../../launch/check-files.ts");

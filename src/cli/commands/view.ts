@@ -11,6 +11,7 @@ import { exportHtml } from "../../view/html/export-html.ts";
 import { startViewServer } from "../../view/server/view-server.ts";
 import { isViewable, ViewedRun, viewableIn } from "../../view/server/viewed-run.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
+import { createFeedbackReader } from "../load/feedback-by-version.ts";
 import { findTokenDecoder } from "../load/token-decoder.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
@@ -178,6 +179,7 @@ export const command: CliCommand = defineCommand({
       token,
       assets: assetsFolder(),
       findDecoder: findTokenDecoder,
+      findFeedback: createFeedbackReader(),
       onProgress: indexProgress(io, flags.quiet === true),
       onError: (error) => void io.stderr.write(formatError(error, colors, flags.verbose === true)),
     });

@@ -8,10 +8,7 @@ import { wireMessage, wireTool } from "../../core/wire-message.ts";
 function turn(episode: Episode, trajectory: Trajectory, { trace, reward }: Step): object {
   const { promptIds, responseIds, logprobs } = trace;
   // What is kept out of training here is context there.
-  const isTrained =
-    trajectory.untrained === undefined &&
-    trace.untrainable === undefined &&
-    trace.sideCall === undefined;
+  const isTrained = trajectory.untrained === undefined && trace.untrainable === undefined;
   const mask = (length: number, value: 0 | 1): number[] => Array.from({ length }, () => value);
   return {
     node_id: trace.id,

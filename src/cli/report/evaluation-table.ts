@@ -79,13 +79,15 @@ export function formatEvaluation(summary: EvaluationSummary): string {
   return `${lines.join("\n")}\n`;
 }
 
-function differenceRow(metric: string, found: PairedDifference | null): string[][] {
-  if (found === null) return [];
-  const { a, b, difference, low, high } = found;
+/** Both means, their difference, and its interval. */
+export function differenceCells({ a, b, difference, low, high }: PairedDifference): string[] {
   const interval =
     low === null || high === null ? "too few tasks" : `${signed(low)} to ${signed(high)}`;
-  return [[metric, "", digits(a), digits(b), signed(difference), interval]];
+  return [digits(a), digits(b), signed(difference), interval];
 }
+
+const differenceRow = (metric: string, found: PairedDifference | null): string[][] =>
+  found === null ? [] : [[metric, "", ...differenceCells(found)]];
 
 const shown = ({ reward, pass }: TaskMeans): string =>
   `reward ${reward === null ? "-" : digits(reward)}${pass === null ? "" : `, pass ${digits(pass)}`}`;

@@ -23,7 +23,10 @@ const first = [
 const widest = 120;
 
 /** One line per option: key, default, meaning; in a narrow terminal the meaning is below. */
-function lineOf({ key, description, ...field }: ConfigField, columns: number | undefined): string {
+export function lineOf(
+  { key, description, ...field }: ConfigField,
+  columns: number | undefined,
+): string {
   const value = field.default === undefined ? "required" : JSON.stringify(field.default);
   const head = `  ${key.padEnd(38)} ${value.padEnd(14)}`;
   return columns !== undefined && columns < widest

@@ -10,11 +10,16 @@ type Metrics = Readonly<Record<string, number>>;
 const show = (value: number | undefined, digits: number): string =>
   value === undefined ? "-" : value.toFixed(digits);
 
-/** Loss, and for pairs how many are ranked correctly. */
+/** Loss, for pairs how many are ranked correctly, and the reward where it is measured. */
 function numbersOf(metrics: Metrics, prefix: "train" | "val"): string {
   const accuracy = metrics[`${prefix}/rewards/accuracies`];
-  const right = accuracy === undefined ? "" : `  preferred ${Math.round(accuracy * 100)} %`;
-  return `loss ${show(metrics[`${prefix}/loss`], 4)}${right}`;
+  const right = accuracy === undefined ? [] : [`preferred ${Math.round(accuracy * 100)} %`];
+  const { [`${prefix}/loss`]: loss, "val/reward/mean": reward } = metrics;
+  return [
+    ...(loss === undefined && reward !== undefined ? [] : [`loss ${show(loss, 4)}`]),
+    ...right,
+    ...(reward === undefined ? [] : [`reward ${show(reward, 3)}`]),
+  ].join("  ");
 }
 
 /** A display for one run. */

@@ -25,6 +25,15 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
+/** `5`: how many; `3,7,9`: which. */
+export function seedNumbers(text: string): number | readonly number[] {
+  const seeds = text.split(",").map(wholeNumber(0));
+  const [first] = seeds;
+  if (seeds.length > 1) return seeds;
+  if (first !== undefined && first >= 1) return first;
+  throw new InvalidArgumentError("It must be how many seeds, or a list of them: 3,7,9.");
+}
+
 export function portNumber(text: string): number {
   const value = Number(text);
   if (/^\d+$/u.test(text) && value < 2 ** 16) return value;

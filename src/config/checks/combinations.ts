@@ -12,6 +12,7 @@ export function combinationProblems(config: TrainConfig): string[] {
     ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
     ...signalProblems(config),
+    ...criticProblems(config),
     ...sourceProblems(config),
     ...selfTeacherProblems(config),
     ...adapterProblems(config),
@@ -52,8 +53,13 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
 
 /** Without a hint, the teacher is the policy itself. */
 function selfTeacherProblems({ distillation }: TrainConfig): string[] {
-  const { teacher, hint, selfWeights } = distillation;
-  if (teacher !== "self" || hint !== null || selfWeights !== "current") return [];
+  const { teacher, hint, selfWeights, teacherAverage } = distillation;
+  if (teacherAverage !== null && selfWeights === "initial")
+    return [
+      `distillation.teacher_average=${teacherAverage} with distillation.self_weights=initial names two teachers. Leave one of them out.`,
+    ];
+  const isOther = selfWeights !== "current" || teacherAverage !== null;
+  if (teacher !== "self" || hint !== null || isOther) return [];
   return [
     "distillation.teacher=self without distillation.hint has nothing to teach: both are the same model with the same prompt. Name a field of the task, or a function.",
   ];
@@ -129,6 +135,24 @@ function signalProblems({ algorithm, stepwiseAdvantage }: TrainConfig): string[]
   return problems;
 }
 
+/** A critic gives each token its own advantage, which steps neither share nor discount. */
+function criticProblems({ algorithm, stepwiseAdvantage }: TrainConfig): string[] {
+  const { enable, gamma, normalizeBySteps } = stepwiseAdvantage;
+  if (algorithm.estimator.type !== "gae" || !enable) return [];
+  return [
+    ...(normalizeBySteps
+      ? [
+          "stepwise_advantage.normalize_by_steps=true divides advantages by the number of steps, but algorithm.estimator=gae gives each token its own. Set it to false.",
+        ]
+      : []),
+    ...(gamma === 1
+      ? []
+      : [
+          `stepwise_advantage.gamma=${gamma} discounts steps, but algorithm.estimator=gae discounts tokens. Set algorithm.estimator.gamma instead.`,
+        ]),
+  ];
+}
+
 /** @throws ConfigError that names every problem. */
 export function checkCombinations(config: TrainConfig): void {
   const problems = combinationProblems(config);
@@ -174,11 +198,11 @@ function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: Trai
   return problems;
 }
 
-function rejectionProblems({ rejectionSample, data, rollout }: TrainConfig): string[] {
+function rejectionProblems({ algorithm, rejectionSample, data, rollout }: TrainConfig): string[] {
   const { enable, minPartialSolveTasks, minTrajsPerGroup } = rejectionSample;
   const problems: string[] = [];
   if (!enable) return problems;
-  if (rollout.n === 1) {
+  if (rollout.n === 1 && algorithm.estimator.type !== "gae") {
     problems.push(
       "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, the rewards of a task are all equal. Set rollout.n to at least 2.",
     );

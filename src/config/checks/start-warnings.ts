@@ -30,7 +30,12 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `The learning-rate warm-up of ${warmup} steps covers all ${totalSteps} steps of the run, so training.lr_schedule has no effect.`,
     );
   }
-  const { klBeta, klEstimator } = config.algorithm;
+  const { estimator, klBeta, klEstimator } = config.algorithm;
+  if (estimator.type === "gae" && estimator.criticWarmup >= totalSteps) {
+    warnings.push(
+      `algorithm.estimator.critic_warmup=${estimator.criticWarmup} covers all ${totalSteps} steps of the run, so only the critic learns and the policy stays as it is.`,
+    );
+  }
   if (klBeta > 0 && klEstimator === "k1") {
     warnings.push(
       `algorithm.kl_beta=${klBeta} with algorithm.kl_estimator=k1 hardly constrains the policy: the gradient of k1 in a loss is 0 on average. Use k2 or k3, or k1 in the reward (algorithm.use_kl_in_reward).`,

@@ -7,43 +7,16 @@ import {
   type LossName,
   lossNames,
 } from "../../core/loss/loss.ts";
-import { type EstimatorName, estimatorNames } from "../../algorithms/catalog.ts";
+import { estimatorNames } from "../../algorithms/catalog.ts";
 import { logprobTemperatures } from "../../algorithms/rows/trainable-step.ts";
 import type { TerminationReason } from "../../core/trajectory.ts";
 import { roleMap } from "../role-map.ts";
 import { weightMap } from "../weight-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
+import { estimators, gae } from "./estimators.ts";
 import { fraction, type Section, tokenCount } from "./kinds.ts";
 import { customFunction, isOn, needs, needsBackend, under } from "./option-meta.ts";
 import { oneOf, variants } from "./variants.ts";
-
-const norm = {
-  norm_by_std: z
-    .boolean()
-    .default(true)
-    .describe(
-      "Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO, which recommends not to (arXiv:2503.20783).",
-    ),
-};
-
-const estimators = {
-  grpo: norm,
-  reinforce: {},
-  rloo: {},
-  reinforce_plus_plus: {},
-  reinforce_plus_plus_baseline: {},
-  prpo: {},
-  opo: {},
-  gpg: {},
-  maxrl: {},
-  grpo_passk: norm,
-  gdpo: {
-    weights: weightMap({ what: "signals", example: "correct=1" }).describe(
-      "Weights of the signals that an evaluator returns next to the reward, each normalized apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with the weight 1, or the reward where there are none.",
-    ),
-  },
-  [customFunction]: norm,
-} satisfies Record<EstimatorName | typeof customFunction, unknown>;
 
 const clip = {
   eps_clip: fraction()
@@ -138,16 +111,15 @@ const excludableReasons = [
 
 export const algorithmOptions: Section<"algorithm"> = z
   .strictObject({
-    // What it needs is refused with the reason: no backend has a value model.
-    estimator: oneOf({ ...estimators, gae: {} }, "grpo", {
+    estimator: oneOf({ ...estimators, gae }, "grpo", {
       description:
-        "Advantage estimator: how the rewards of a group become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262); gae is not supported.",
-      allowed: `one of ${estimatorNames.join(", ")}, or path#export of a function`,
+        "Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a group, or gae (arXiv:1506.02438), which compares with the values of a critic.",
+      allowed: `one of ${estimatorNames.join(", ")}, gae, or path#export of a function`,
       byRole: "algorithm.estimator_by_role",
       ...needsBackend("valueModel", ["gae"]),
     }),
     estimator_by_role: roleMap(variants(estimators, "grpo"), "estimator").describe(
-      "Advantage estimators for single roles, which override algorithm.estimator, as {role: estimator}; an estimator is a name, or a map with type and its options.",
+      "Advantage estimators for single roles, which override algorithm.estimator, as {role: estimator}; an estimator is a name, or a map with type and its options. gae is for algorithm.estimator alone.",
     ),
     loss: oneOf(losses, defaultLoss.name, {
       description:
@@ -210,7 +182,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they still count in the statistics that an estimator takes over all groups. null excludes them unless a role uses reinforce, reinforce_plus_plus or prpo, which do not compare within groups.",
+        "Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they still count in the statistics that an estimator takes over all groups. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within groups.",
       ),
     use_precomputed_advantage: z
       .boolean()

@@ -30,6 +30,16 @@ export const budgetOptions: Section<"budget"> = z
         "Maximum cost of the run in US dollars, by the prices of budget.prices; refused where prices are unknown. null is no limit.",
       )
       .meta(free),
+    minutes: z
+      .number()
+      .gt(0)
+      .max(5_256_000)
+      .nullable()
+      .default(null)
+      .describe(
+        "Maximum minutes on the clock, over all processes of the run that counted any, validations included. The run saves a checkpoint and ends before a step that would exceed it; null is no limit.",
+      )
+      .meta(free),
     prices: z
       .strictObject({
         prompt: price("a million prompt tokens in US dollars"),

@@ -18,6 +18,27 @@ const byDifficulty = {
     .describe("Key of the difficulty in a task's metadata: a number, larger is harder."),
 };
 
+const bySolveRate = {
+  sampling: z
+    .enum(["thompson", "expected"])
+    .default("thompson")
+    .describe(
+      "How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each task from its posterior and takes the highest, expected samples tasks in proportion to the mean.",
+    ),
+  half_life: z
+    .number()
+    .min(0.1)
+    .max(1_000_000)
+    .default(20)
+    .describe("Batches after which an observed solve rate counts half: the policy has changed."),
+  group_key: nonEmptyString()
+    .nullable()
+    .default(null)
+    .describe(
+      "Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null gives each task its own, which says something only of tasks that were rolled out before.",
+    ),
+};
+
 export const dataOptions: Section<"data", "seed"> = z
   .strictObject({
     train_batch_size: taskCount(1)
@@ -47,10 +68,19 @@ export const dataOptions: Section<"data", "seed"> = z
       .default(null)
       .describe("Seed of the order of the training tasks; null is trainer.seed.")
       .meta({ inherits: "trainer.seed" }),
-    curriculum: oneOf({ none: {}, easy_first: byDifficulty, hard_first: byDifficulty }, "none", {
-      description:
-        "Order of the tasks of an epoch: none shuffles them, easy_first and hard_first sort them by difficulty and shuffle equal ones.",
-    }),
+    curriculum: oneOf(
+      {
+        none: {},
+        easy_first: byDifficulty,
+        hard_first: byDifficulty,
+        solve_rate: bySolveRate,
+      },
+      "none",
+      {
+        description:
+          "Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates observed so far, without epochs.",
+      },
+    ),
   })
   .prefault({});
 

@@ -59,6 +59,25 @@ export const distillationOptions: Section<"distillation"> = z
             "Weights of the policy as its own teacher: those of now, or those that the run began with.",
           )
           .meta({ ...needs(isSelf), ...needsBackend("referenceForward") }),
+        teacher_average: z
+          .number()
+          .gt(0)
+          .lt(1)
+          .nullable()
+          .default(null)
+          .describe(
+            "Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they were and the rest of the policy's, so that a teacher changes slowly (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.",
+          )
+          .meta({ ...needs(isSelf), ...needsBackend("average"), exampleValues: [0.9] }),
+        teacher_temperature: z
+          .number()
+          .gt(0)
+          .max(10)
+          .default(1)
+          .describe(
+            "Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is more certain than the policy, so that a model whose likeliest response is right, but few of its samples, teaches itself to give that one.",
+          )
+          .meta({ ...needs(isSelf), ...needsBackend("temperature") }),
         divergence: oneOf({ reverse: {}, forward: {}, skewed: { skew } }, "reverse", {
           description:
             "What falls with the teacher's advantages, estimated from the sampled token: reverse is KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).",

@@ -58,6 +58,13 @@ export const fineTuningOptions: Section<"fineTuning"> = z
         "Fraction of the examples to hold out for the validation loss, picked at random by data.seed; 0 is none.",
       )
       .meta(needs({ option: "fine_tuning.val", is: [null] })),
+    rewards: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether each validation also runs the agent on the tasks of dataset.val, as in training: val/reward/mean and others are measured next to the loss, and trainer.best_metric decides which checkpoint is the best and when to stop early.",
+      )
+      .meta(free),
     from_run: nonEmptyString()
       .nullable()
       .default(null)

@@ -41,17 +41,19 @@ export type BackendNeed =
       | "minP"
       | "observations"
       | "servesWhileTraining"
+      | "valueModel"
     >
   | MeasuredMetric
   | keyof OptimSpec
   | "aggregation"
+  | "average"
   | "klEstimator"
   | "loss"
   | "loraOrFull"
   | "lossPerRole"
   | "quantization"
   | "referenceForward"
-  | "valueModel";
+  | "temperature";
 
 export interface OptionMeta {
   readonly resume?: ResumeRule;

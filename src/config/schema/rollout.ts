@@ -102,10 +102,14 @@ export const rolloutOptions: Section<"rollout"> = z
       .meta({ allowed: "a list of trajectory names" })
       .describe("Roles that are sampled and scored, but excluded from training."),
     side_calls: z
-      .enum(["exclude", "train"])
-      .default("exclude")
+      .union([z.enum(["own", "train", "exclude"]), z.array(nonEmptyString()).min(1)])
+      .default("own")
+      .meta({
+        allowed: "one of own, train, exclude, or a list of rules",
+        exampleValues: ["train", "exclude", ["title", "quota"]],
+      })
       .describe(
-        "What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex, opencode and pi have rules for titles, summaries, quota checks, a small model and sub-agents, other agents those that they are given. exclude keeps them out of training, train treats them as all others.",
+        "What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex, opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent, other agents those that they are given. own keeps out of training what a rule matches that the agent was given, and trains all other calls with the reward of their rollout, summaries and sub-agents included; exclude keeps out what any rule matches, a list what those in it match, train nothing.",
       ),
     reward_source: z
       .enum(["evaluator", "rollout"])

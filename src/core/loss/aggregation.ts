@@ -26,7 +26,8 @@ function maxSpan(rows: readonly TrainingRow[]): number {
 
 /**
  * One factor per row; multiply each trained token's loss (and its `weights`) by it and sum.
- * With N trained tokens in all rows, S rows that have any, n of them in this row:
+ * With N trained tokens in all rows, S sequences that have any, n of them in this row's. A sequence is a row, or
+ * all rows with the same `sequence`.
  *
  * - `token-sum`: 1
  * - `token-mean`: 1 / N (DAPO, arXiv:2503.14476)
@@ -39,11 +40,17 @@ export function rowFactors(
   aggregation: LossAggregation,
   length?: number,
 ): Float64Array {
-  const counts = rows.map(countTargets);
-  const total = counts.reduce((sum, n) => sum + n, 0);
-  const sequences = counts.filter((n) => n > 0).length;
+  const counts = new Map<string | number, number>();
+  for (const [i, row] of rows.entries()) {
+    const key = row.sequence ?? i;
+    counts.set(key, (counts.get(key) ?? 0) + countTargets(row));
+  }
+  const all = [...counts.values()];
+  const total = all.reduce((sum, n) => sum + n, 0);
+  const sequences = all.filter((n) => n > 0).length;
   const norm = length ?? maxSpan(rows);
-  return Float64Array.from(counts, (n) => {
+  return Float64Array.from(rows, ({ sequence }, i) => {
+    const n = counts.get(sequence ?? i) ?? 0;
     if (n === 0) return 0;
     switch (aggregation) {
       case "token-sum":

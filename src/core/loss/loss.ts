@@ -1,3 +1,5 @@
+import type { CriticSpec } from "./value-loss.ts";
+
 /** Names of all policy losses; a backend lists in its capabilities those that it computes. */
 export const lossNames = [
   "importance_sampling",
@@ -66,6 +68,8 @@ export interface LossSpec {
   readonly kl?: KlSpec | null;
   /** Bonus for the entropy of the full distribution at each trained token, in nats. @default 0 */
   readonly entropyCoef?: number;
+  /** How the critic learns from rows with `returns`. @default null, there is none */
+  readonly critic?: CriticSpec | null;
 }
 
 /** Default clip range of each loss: the values of its paper. */

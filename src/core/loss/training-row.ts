@@ -33,7 +33,7 @@ export interface RowProvenance {
 }
 
 /**
- * One sequence, possibly several turns merged because each prompt extends the former prompt plus
+ * One sequence of tokens, possibly several turns merged because each prompt extends the former prompt plus
  * response, id by id. Every array has the length of `tokens`; entry i refers to token i as predicted
  * from tokens[0, i), so entry 0 is never a target.
  */
@@ -70,6 +70,17 @@ export interface TrainingRow {
    * weighted sum over their number in all rows of the update. 0 where `targetMask` is 1. @default none
    */
   readonly observationWeights?: Float32Array;
+  /**
+   * Rows with the same one are one sequence where the loss is a mean over sequences: the lineages of a trajectory,
+   * which would count more the more often its agent compacts. @default a sequence of its own
+   */
+  readonly sequence?: string;
+  /**
+   * [length] what a critic gave before the update, and what it is to give: of the tokens before each one. 0
+   * where `targetMask` is 0. @default the row teaches no critic
+   */
+  readonly values?: Float32Array;
+  readonly returns?: Float32Array;
   readonly segments: readonly RowSegment[];
   readonly provenance: RowProvenance;
 }

@@ -115,6 +115,31 @@ export const groupMetrics = [
         when: "`rejection_sample.enable`, synchronous",
       },
       {
+        names: ["curriculum/solve_rate"],
+        unit: "fraction",
+        meaning:
+          "Mean of the estimated solve rates of the tasks, or groups of tasks, that were rolled out.",
+        when: "`data.curriculum=solve_rate`",
+      },
+      {
+        names: ["curriculum/solved_fraction", "curriculum/unsolved_fraction"],
+        unit: "fraction",
+        meaning: "Those of them whose estimate is above 0.9, and below 0.1.",
+        when: "`data.curriculum=solve_rate`",
+      },
+      {
+        names: ["curriculum/seen_fraction"],
+        unit: "fraction",
+        meaning: "Tasks, or groups of tasks, that were rolled out so far.",
+        when: "`data.curriculum=solve_rate`",
+      },
+      {
+        names: ["curriculum/informative_fraction"],
+        unit: "fraction",
+        meaning: "Of the tasks rolled out since the last step, those solved by some attempts only.",
+        when: "`data.curriculum=solve_rate`, a task was rolled out",
+      },
+      {
         names: ["replay/used_tasks", "replay/kept_tasks"],
         unit: "count",
         meaning: "Tasks of earlier steps that were trained on again; those in the buffer.",
@@ -131,7 +156,7 @@ export const groupMetrics = [
   {
     title: "Rows",
     about:
-      "A row is a training sequence: one or more calls of a trajectory, merged where ids prove it.",
+      "A row is a lineage of a trajectory: calls that continue each other, merged where ids prove it.",
     entries: [
       {
         names: ["rows/count", "rows/steps"],
@@ -199,6 +224,24 @@ export const groupMetrics = [
         meaning:
           "Prompts whose new messages are not learned from, because the renderer writes them in another way than they were sent to the model.",
         when: "`algorithm.observation_loss`",
+      },
+      {
+        names: [
+          "lineages/per_rollout/mean",
+          "lineages/per_rollout/std",
+          "lineages/per_rollout/max",
+          "lineages/per_rollout/min",
+        ],
+        unit: "mean count",
+        meaning:
+          "Lineages per rollout, over all its trajectories: more than one after compaction, a fork, or a sub-agent.",
+        when: "there is a row",
+      },
+      {
+        names: ["lineages/summary_fraction", "lineages/sub_agent_fraction"],
+        unit: "fraction",
+        meaning:
+          "Trained tokens in summaries (calls whose text begins a later lineage) and in sub-agents (lineages that a tool call asked for), as far as what was captured tells.",
       },
       {
         names: ["rows/dropped/{reason}"],

@@ -153,6 +153,12 @@ export const loopMetrics = [
           "What that costs; with hardware that is paid by the hour, it depends on the clock.",
         when: "prices are known",
       },
+      {
+        names: ["time/spent_s"],
+        unit: "seconds",
+        meaning: "Time on the clock of all processes of the run.",
+        when: "`budget.minutes`",
+      },
     ],
   },
   {

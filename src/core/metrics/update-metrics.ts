@@ -160,6 +160,63 @@ export const updateMetrics = [
     ],
   },
   {
+    title: "Critic",
+    about:
+      "With `algorithm.estimator.type=gae`: values of sampled tokens before the update, and their returns. Names under `train/` are of the update.",
+    entries: [
+      {
+        names: ["critic/explained_variance"],
+        unit: "number",
+        meaning:
+          "1 − Var(returns − values) / Var(returns): 1 for a critic that knows every return, 0 for one that knows no more than their mean, below 0 for a worse one.",
+        when: "`algorithm.estimator.type=gae`, and returns differ",
+      },
+      {
+        names: [
+          "critic/values/mean",
+          "critic/values/std",
+          "critic/values/max",
+          "critic/values/min",
+          "critic/returns/mean",
+          "critic/returns/std",
+          "critic/returns/max",
+          "critic/returns/min",
+        ],
+        unit: "reward",
+        meaning: "What the critic gave, and what it learns to give, over sampled tokens.",
+        when: "`algorithm.estimator.type=gae`",
+      },
+      {
+        names: ["train/value_loss"],
+        unit: "number",
+        meaning: "Half of the squared error of values, clipped; mean per token.",
+        when: "`algorithm.estimator.type=gae`, an update was made",
+        backends: ["local"],
+      },
+      {
+        names: ["train/value_clip_fraction"],
+        unit: "fraction",
+        meaning: "Tokens whose value was clipped.",
+        when: "`algorithm.estimator.value_clip`, an update was made",
+        backends: ["local"],
+      },
+      {
+        names: ["train/value_grad_norm"],
+        unit: "norm",
+        meaning: "Norm of the gradient of the value head before clipping.",
+        when: "`algorithm.estimator.type=gae`, an update was made",
+        backends: ["local"],
+      },
+      {
+        names: ["train/critic_warmup"],
+        unit: "0 or 1",
+        meaning:
+          "1 in a step in which only the critic learns; the metrics of the policy's update are missing there.",
+        when: "`algorithm.estimator.critic_warmup`, during these steps",
+      },
+    ],
+  },
+  {
     title: "Rollout correction",
     about:
       "The trainer's log-probabilities o at the start of the step and those of the sampler s, with x = o − s (clamped to ±20) and r = exp(x). Names under `rollout_correction/` and of perplexities are verl's.",

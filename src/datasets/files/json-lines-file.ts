@@ -13,20 +13,35 @@ export interface Line {
   readonly number: number;
 }
 
+/** A line of a file that can be read again from its place. */
+export interface PlacedLine extends Line {
+  /** Where it begins in the file, and how many bytes it has without its ending. */
+  readonly at: number;
+  readonly bytes: number;
+}
+
 const newline = 0x0a;
 
-/** Lines without line endings and byte-order mark. @throws ConfigError if it is not a file, or a line exceeds the maximum string length. */
-export function* readLines(file: string): Generator<Line> {
+/**
+ * Lines without line endings and byte-order mark.
+ * @param isStrict whether a line that is not UTF-8 is refused. @default true
+ * @throws ConfigError if it is not a file, or a line exceeds the maximum string length.
+ */
+export function* readLines(file: string, isStrict = true): Generator<PlacedLine> {
   checkDataFile(file);
   const handle = openSync(file, "r");
   try {
     let number = 1;
     let pieces: Buffer[] = [];
     let length = 0;
-    const take = (): Line => {
-      const text = decode(Buffer.concat(pieces), `${file}:${number}`).replace(/\r$/u, "");
+    let begin = 0;
+    const take = (): PlacedLine => {
+      const bytes = Buffer.concat(pieces);
+      const text = decode(bytes, `${file}:${number}`, isStrict).replace(/\r$/u, "");
+      const at = begin;
+      begin += bytes.length + 1;
       [pieces, length] = [[], 0];
-      return { text, number: number++ };
+      return { text, number: number++, at, bytes: bytes.length };
     };
     for (;;) {
       const chunk = Buffer.allocUnsafe(chunkBytes);
@@ -50,9 +65,9 @@ export function* readLines(file: string): Generator<Line> {
 }
 
 /** Without a byte-order mark. */
-function decode(bytes: Buffer, at: string): string {
+function decode(bytes: Buffer, at: string, isStrict: boolean): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: isStrict }).decode(bytes);
   } catch (cause) {
     throw new ConfigError({
       message: `${at} is not UTF-8 text.`,

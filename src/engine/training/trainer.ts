@@ -2,7 +2,8 @@
  * Gradients and optimizer steps on one policy, from rows with weights and a loss name; it knows nothing of rewards,
  * episodes or how advantages were estimated.
  */
-import { rowFactors } from "../../core/loss/aggregation.ts";
+import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
+import type { WhichWeights } from "../../core/backend.ts";
 import { ConfigError, NumericsError } from "../../core/errors.ts";
 import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
 import { countObserved, observationWeight } from "../../core/loss/observations.ts";
@@ -26,9 +27,9 @@ import type { DecoderWeights } from "../decoder/weights.ts";
 import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch.ts";
 import { objectiveOf, type ObjectiveValue } from "./objective.ts";
 import { TrainingPass } from "./training-pass.ts";
-
-/** `reference`: the model without its adapter, or the initial weights. */
-export type WhichWeights = "current" | "reference";
+import { WeightAverage } from "./weight-average.ts";
+import { CriticLesson } from "./critic-lesson.ts";
+import { ValueHead } from "./value-head.ts";
 
 export interface TrainerOptions {
   /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
@@ -39,6 +40,8 @@ export interface TrainerOptions {
   readonly rules?: LogitRuleCompiler;
   /** What it computes in. @default its own */
   readonly room?: TrainingRoom;
+  /** Keeps an average of what is trained; each step leaves this share of it. @default none */
+  readonly averageDecay?: number;
   /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
   readonly loadReference?: () => Promise<DecoderWeights>;
 }
@@ -65,9 +68,11 @@ export class PolicyTrainer {
   readonly #limits: BatchLimits;
   readonly #rules: LogitRuleCompiler;
   readonly #room: TrainingRoom;
+  readonly #average: WeightAverage | null;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
+  #critic: ValueHead | null = null;
   #hasGradients = false;
 
   constructor(policy: Policy, options: TrainerOptions) {
@@ -76,6 +81,8 @@ export class PolicyTrainer {
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
     this.#room = options.room ?? new TrainingRoom(policy.device);
+    const { averageDecay } = options;
+    this.#average = averageDecay === undefined ? null : new WeightAverage(policy, averageDecay);
   }
 
   /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
@@ -104,6 +111,26 @@ export class PolicyTrainer {
     return this.#optimizer.state;
   }
 
+  /** The averaged weights by name; null where none are kept. */
+  get average(): ReadonlyMap<string, Float32Array> | null {
+    return this.#average?.data ?? null;
+  }
+
+  /** What gives values: made where it is first asked for. */
+  get critic(): ValueHead {
+    return (this.#critic ??= new ValueHead(this.#policy.config.hiddenSize));
+  }
+
+  /** Null where nothing has asked for it. */
+  get madeCritic(): ValueHead | null {
+    return this.#critic;
+  }
+
+  /** Goes on with the critic of a checkpoint, or with a new one. */
+  restoreCritic(critic: ValueHead | null): void {
+    this.#critic = critic;
+  }
+
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#room.turns.run(work);
@@ -118,11 +145,16 @@ export class PolicyTrainer {
   /**
    * [row][length] log-probabilities; 0 outside the target mask.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   * @throws ConfigError for an average where none is kept.
    */
   forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
     return this.exclusively(async () => {
-      const weights = which === "current" ? this.#policy.weights : await this.#referenceWeights();
-      return this.#perToken(rows, weights, "logprobs");
+      const { weights } = this.#policy;
+      if (which === "current") return this.#perToken(rows, weights, "logprobs");
+      if (which === "reference")
+        return this.#perToken(rows, await this.#referenceWeights(), "logprobs");
+      if (this.#average === null) throw noAverage();
+      return this.#average.during(() => this.#perToken(rows, weights, "logprobs"));
     });
   }
 
@@ -135,17 +167,36 @@ export class PolicyTrainer {
     return this.exclusively(() => this.#perToken(rows, this.#policy.weights, "entropies"));
   }
 
+  /**
+   * [row][length] the critic's values of what comes before each trained token; 0 outside the target mask.
+   * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
+   */
+  values(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
+    return this.exclusively(async () => {
+      const result = rows.map((row) => new Float32Array(row.tokens.length));
+      for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
+        const pass = this.#pass(batch);
+        const states = (await pass.forwardStates()).data;
+        let at = 0;
+        for (const { index, positions } of batch.rows) {
+          const places = positions.map((_, k) => at + k);
+          const values = this.critic.values(states, places);
+          for (const [k, position] of positions.entries()) result[index]![position] = values[k]!;
+          at += positions.length;
+        }
+        pass.end();
+      }
+      return result;
+    });
+  }
+
   async #perToken(
     rows: readonly TrainingRow[],
     weights: DecoderWeights,
     quantity: "logprobs" | "entropies",
   ): Promise<Float32Array[]> {
     const result = rows.map((row) => new Float32Array(row.tokens.length));
-    const sampled = rows.map((row) => {
-      const { observationWeights: _, ...rest } = row;
-      return rest;
-    });
-    for (const batch of this.#batches(sampled, defaultLoss)) {
+    for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
       const pass = this.#pass(batch, weights);
       const found = await pass.forward({ entropies: quantity === "entropies" });
       pass.end();
@@ -196,6 +247,9 @@ export class PolicyTrainer {
     loss: LossSpec,
   ): Promise<Record<string, number>> {
     checkLossNumbers(loss);
+    const { critic = null } = loss;
+    const lesson = critic && new CriticLesson(this.critic, critic, rows, loss);
+    if (critic?.isWarmup === true) return this.#warmUp(rows, loss, lesson!);
     const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
     const objective = objectiveOf(loss);
     const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
@@ -247,10 +301,40 @@ export class PolicyTrainer {
         this.#clear();
         throw new NumericsError("The loss", statistics.loss);
       }
-      await pass.backward({ logprobs, entropies }, this.#sums);
+      const states = lesson && this.#learn(lesson, pass, pass.states, batch);
+      await pass.backward({ logprobs, entropies, states }, this.#sums);
       this.#hasGradients = true;
     }
-    return statistics.summary();
+    return { ...statistics.summary(), ...lesson?.summary() };
+  }
+
+  /** Only the critic learns. */
+  async #warmUp(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    lesson: CriticLesson,
+  ): Promise<Record<string, number>> {
+    for (const batch of this.#batches(rows.map(sampledOnly), loss)) {
+      const pass = this.#pass(batch);
+      this.#learn(lesson, pass, await pass.forwardStates(), batch);
+      pass.end();
+    }
+    return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0), ...lesson.summary() };
+  }
+
+  #learn(
+    lesson: CriticLesson,
+    pass: TrainingPass,
+    states: Tensor,
+    batch: MicroBatch,
+  ): Tensor | null {
+    try {
+      return lesson.learn(this.#policy.device, states, batch);
+    } catch (error) {
+      pass.end();
+      this.#clear();
+      throw error;
+    }
   }
 
   async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
@@ -261,9 +345,15 @@ export class PolicyTrainer {
     return logprobs;
   }
 
-  /** L2 norm of what has been accumulated. @throws NumericsError when it is not finite */
-  gradientNorm(): Promise<number> {
-    return this.exclusively(async () => globalNorm(this.accumulatedGradients));
+  /**
+   * What `optimStep` would refuse, without a step.
+   * @throws NumericsError when the gradient is not finite, and what `before` throws
+   */
+  checkStep(before: (metrics: Readonly<Record<string, number>>) => void): Promise<void> {
+    return this.exclusively(async () => {
+      if (this.#critic?.hasGradients === true) this.#critic.check();
+      if (this.#hasGradients) before({ grad_norm: globalNorm(this.accumulatedGradients) });
+    });
   }
 
   /** Nothing has been accumulated. */
@@ -273,6 +363,7 @@ export class PolicyTrainer {
 
   #clear(): void {
     for (const tensor of this.#gradients?.values() ?? []) tensor.data.fill(0);
+    this.#critic?.clear();
     this.#hasGradients = false;
   }
 
@@ -292,9 +383,14 @@ export class PolicyTrainer {
     optim: OptimSpec,
     before: ((metrics: Readonly<Record<string, number>>) => void) | undefined,
   ): Promise<Record<string, number>> {
-    if (!this.#hasGradients) return { grad_norm: 0 };
+    const critic = this.#critic?.hasGradients === true ? this.#critic : null;
+    if (!this.#hasGradients && critic === null) return { grad_norm: 0 };
     const gradients = this.accumulatedGradients;
     try {
+      critic?.check();
+      const ofValues = (): Record<string, number> =>
+        critic === null ? {} : { value_grad_norm: critic.step(optim) };
+      if (!this.#hasGradients) return ofValues();
       before?.({ grad_norm: globalNorm(gradients) });
       const { trained, data, weights } = this.#policy;
       const { native, state } = this.#optimizer;
@@ -303,11 +399,17 @@ export class PolicyTrainer {
           ? adamStep(trained, data, gradients, state, optim)
           : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
-      return { grad_norm: norm };
+      this.#average?.add();
+      return { grad_norm: norm, ...ofValues() };
     } finally {
       this.#clear();
     }
   }
+}
+
+/** A row without what is observed. */
+function sampledOnly({ observationWeights: _, ...row }: TrainingRow): TrainingRow {
+  return row;
 }
 
 /** What an update reports, over micro-batches: means per token. */
@@ -357,6 +459,13 @@ class UpdateStatistics {
     const ratios = this.#isSupervised ? {} : this.#ratios.summary();
     return { loss: this.loss, tokens, ...Object.fromEntries(means), ...ratios, ...observations };
   }
+}
+
+function noAverage(): ConfigError {
+  return new ConfigError({
+    message: "Log-probabilities of averaged weights are asked for, but no average is kept.",
+    hint: "Start the backend with averageDecay.",
+  });
 }
 
 /** A model without its adapter is the reference; without an adapter the initial weights are needed. */

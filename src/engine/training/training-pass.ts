@@ -6,7 +6,7 @@ import { embed, embedBackward } from "../tensor/operations/embed.ts";
 import { logitGradients, logProbabilities, type LogitBiases } from "../tensor/operations/head.ts";
 import { attend, attendBackward, layOutSegments } from "../tensor/operations/attention.ts";
 import { norm, normBackward } from "../tensor/operations/norm.ts";
-import { gatherRows, scatterRows } from "../tensor/operations/rows.ts";
+import { addRows, gatherRows, scatterRows } from "../tensor/operations/rows.ts";
 import { Program } from "../tensor/program.ts";
 import { newTensor, tensorOf, type Tensor } from "../tensor/tensor.ts";
 import { embeddingName, finalNormName } from "../model/parameters.ts";
@@ -29,6 +29,8 @@ export interface Coefficients {
   readonly logprobs: Float64Array;
   /** Null where entropies have none. */
   readonly entropies: Float64Array | null;
+  /** [R, H] a gradient of the `states` that does not come from log-probabilities. @default none */
+  readonly states?: Tensor | null;
 }
 
 export interface ForwardOptions {
@@ -101,10 +103,8 @@ export class TrainingPass {
     readonly logprobs: Float32Array;
     readonly entropies: Float32Array | null;
   }> {
-    const hidden = keepsActivations ? await this.#keepingForward() : this.#plainForward();
-    const [program, arena] = [this.#program, this.#arena];
-    this.#taken = arena.take(this.#batch.places.length, hidden.columns);
-    gatherRows(program, hidden, this.#places, this.#taken);
+    const program = this.#program;
+    this.#take(keepsActivations ? await this.#keepingForward() : this.#plainForward());
     await this.#chunks(async (first, rows) => {
       const logits = this.#chunkLogits(first, rows, entropies);
       await program.run();
@@ -114,6 +114,23 @@ export class TrainingPass {
       logprobs: this.#logprobs.data.slice(),
       entropies: entropies ? this.#entropies.data.slice() : null,
     };
+  }
+
+  /** Without log-probabilities. */
+  async forwardStates(): Promise<Tensor> {
+    this.#take(this.#plainForward());
+    await this.#program.run();
+    return this.#taken;
+  }
+
+  /** After `forward`: [R, H] the hidden states that the logits are made of. */
+  get states(): Tensor {
+    return this.#taken;
+  }
+
+  #take(hidden: Tensor): void {
+    this.#taken = this.#arena.take(this.#batch.places.length, hidden.columns);
+    gatherRows(this.#program, hidden, this.#places, this.#taken);
   }
 
   #plainForward(): Tensor {
@@ -210,6 +227,7 @@ export class TrainingPass {
       weights.head.backward(program, { x, narrow: null, dy: logits, dx }, gradients, arena);
       await program.run();
     });
+    if (coefficients.states) addRows(program, coefficients.states, dTaken);
     const dHidden = arena.take(tokens, config.hiddenSize);
     const d = arena.take(tokens, config.hiddenSize);
     // Nothing is running that uses the arena.

@@ -1,7 +1,9 @@
 /** Sessions for rollouts in this process: the contract of `core/session.ts`. */
 import type { TrajectoryHandle } from "../../core/agent.ts";
 import type { RolloutSession, SessionHost } from "../../core/session.ts";
+import { directFetch } from "../http/direct-fetch.ts";
 import { sessionPath } from "../http/path.ts";
+import type { Reply } from "../http/reply.ts";
 import type { OpenedSession, SessionTable } from "./session-table.ts";
 
 function toRolloutSession(
@@ -9,6 +11,7 @@ function toRolloutSession(
   table: SessionTable,
   model: string,
   origin: string,
+  app: (request: Request) => Promise<Reply>,
 ): RolloutSession {
   const { uid } = session;
   const handles = new Map<string, TrajectoryHandle>();
@@ -17,6 +20,7 @@ function toRolloutSession(
     apiKey,
     model,
     baseUrl: origin + sessionPath(uid),
+    fetch: directFetch(app, origin),
     trajectory(name, role) {
       const trajectoryUid = session.nameTrajectory(name, role);
       const known = handles.get(name);
@@ -39,11 +43,12 @@ export function createSessionHost(
   table: SessionTable,
   model: string,
   origin: () => string,
+  app: (request: Request) => Promise<Reply>,
 ): SessionHost {
   return {
     open: async (options) => {
       const base = origin();
-      return toRolloutSession(await table.open(options), table, model, base);
+      return toRolloutSession(await table.open(options), table, model, base, app);
     },
   };
 }

@@ -32,13 +32,17 @@ import {
   summarize,
 } from "../../runs/evaluations/summary.ts";
 
-type Given = EvaluationRunOptions<Task | TaskRow>;
+type Given = EvaluationRunOptions<Task | TaskRow> & {
+  /** Taken as they are, in place of a dataset: the regression set of a gate. */
+  readonly tasks?: readonly Task[];
+};
 
 async function tasksOf(
-  { dataset, limit, signal, onPull, onWarning }: Given,
+  { tasks: ready, dataset, limit, signal, onPull, onWarning }: Given,
   { config, folder }: EvaluationConfig,
   environment: EnvironmentSource | null,
 ): Promise<readonly Task[]> {
+  if (ready !== undefined) return ready;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1)) {
     throw new ConfigError({
       message: `limit must be an integer of at least 1, but it is ${limit}.`,

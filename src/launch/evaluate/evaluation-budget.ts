@@ -16,7 +16,7 @@ export function evaluationBudget(
   folder: string | null,
   isResumed: boolean,
 ): Budget {
-  const { tokens, usd, prices } = config.budget;
+  const { tokens, usd, minutes, prices } = config.budget;
   const untrained = {
     ...config,
     budget: { ...config.budget, prices: { ...prices, trained: prices.trained ?? 0 } },
@@ -27,7 +27,7 @@ export function evaluationBudget(
   checkPrices(untrained, backend, isTarget ? located.label : undefined);
   return new Budget({
     what: "evaluation",
-    ...{ tokens, usd, prices: runPrices(untrained, backend)?.prices ?? null },
+    ...{ tokens, usd, minutes, prices: runPrices(untrained, backend)?.prices ?? null },
     ...(folder === null
       ? {}
       : {

@@ -9,6 +9,7 @@ import type { WorkerFacts } from "../../gateway/targets/workers/pool/worker.ts";
 import { probeWorker } from "../../gateway/targets/workers/pool/worker-probe.ts";
 import { UpstreamError } from "../../gateway/targets/workers/upstream-error.ts";
 import { type Checkpoint, listCheckpoints, readCheckpoint } from "../../runs/checkpoint.ts";
+import { readHandedOver } from "../../runs/rounds/handed-over.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
 import { redact } from "../../util/redact.ts";
 import { findKept, namesStep } from "./open-checkpoint.ts";
@@ -87,9 +88,11 @@ async function locateCheckpoint(run: string, step: number): Promise<LocatedModel
   return { kind: "checkpoint", checkpoint, config, label: checkpoint.path };
 }
 
-/** A run, a checkpoint inside of one, or its weights; null for any other path. */
+/** A run, a checkpoint inside of one, its weights, or a folder of rounds; null for any other path. */
 async function locatePath(given: string): Promise<LocatedModel | null> {
   const path = namedCheckpoint(given, (why) => new CheckpointError(why));
+  const handedOver = readHandedOver(path);
+  if (handedOver !== null) return locatePath(handedOver.model);
   if (existsSync(join(path, configFile))) {
     const [newest] = await listCheckpoints(join(path, "checkpoints"));
     if (newest !== undefined) return locateCheckpoint(path, newest);

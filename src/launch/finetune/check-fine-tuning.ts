@@ -7,7 +7,7 @@ import { ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
 import type { Renderer } from "../../core/policy.ts";
 import { checkCapabilities } from "../../trainer/check-capabilities.ts";
 import type { LoadedExamples } from "./examples/load-examples.ts";
-import { isRead, unreadWarning } from "./unread-options.ts";
+import { readerOf, unreadWarning } from "./unread-options.ts";
 
 /** What rendering examples needs of a backend that has started. */
 export interface TargetFacts {
@@ -35,7 +35,7 @@ export function factsOf(target: InferenceTarget, backend: string): TargetFacts {
  * adapters of roles.
  */
 export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): void {
-  checkCapabilities(config, backend, isRead);
+  checkCapabilities(config, backend, readerOf(config));
   const { adapterByRole } = config.model;
   if (adapterByRole.length > 0)
     throw new ConfigError({
@@ -68,18 +68,19 @@ export function checkHeldOut(
   { fineTuning, trainer }: TrainConfig,
   { val }: Pick<LoadedExamples, "val">,
 ): void {
-  if (trainer.valOnly && val.length === 0) {
+  const isMeasured = val.length > 0 || fineTuning.rewards;
+  if (trainer.valOnly && !isMeasured) {
     throw new ConfigError({
       message: "trainer.val_only=true needs held-out examples, and there are none.",
-      hint: "Set fine_tuning.val or fine_tuning.val_fraction=0.1, or remove the option.",
+      hint: "Set fine_tuning.val, fine_tuning.val_fraction=0.1 or fine_tuning.rewards=true, or remove the option.",
       fields: { options: ["trainer.val_only"] },
     });
   }
   if (fineTuning.patience === 0) return;
-  if (val.length === 0) {
+  if (!isMeasured) {
     throw new ConfigError({
       message: "fine_tuning.patience needs held-out examples, and there are none.",
-      hint: "Set fine_tuning.val, or fine_tuning.val_fraction=0.1.",
+      hint: "Set fine_tuning.val, fine_tuning.val_fraction=0.1 or fine_tuning.rewards=true.",
       fields: { options: ["fine_tuning.patience"] },
     });
   }
@@ -133,7 +134,8 @@ function balanceWarning(
 
 /** What a run, and its preview, say of its options and examples. */
 export function fineTuneWarnings(config: TrainConfig, loaded: LoadedExamples): readonly string[] {
-  const unread = unreadWarning(config, loaded.val.length > 0);
+  const hasValidation = loaded.val.length > 0 || config.fineTuning.rewards;
+  const unread = unreadWarning(config, hasValidation);
   return [
     ...warningsOf(config),
     ...loaded.warnings,

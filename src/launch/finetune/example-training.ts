@@ -1,11 +1,11 @@
 /** A run that learns from examples: its data, its price, and what it minimizes. */
 import type { TrainConfig } from "../../config/train-config.ts";
-import type { TrainingBackend } from "../../core/backend.ts";
+import type { InferenceTarget, TrainingBackend } from "../../core/backend.ts";
 import { type BatchPlan, createBatchPlan, stepsForEpochs } from "../../runs/batches.ts";
 import type { RunState } from "../../runs/checkpoint.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
-import { otherTasksError } from "../../runs/run-identity.ts";
-import { lossGoal } from "../../runs/validation-goal.ts";
+import { hashDataset, otherTasksError } from "../../runs/run-identity.ts";
+import { fineTuningGoal } from "../../runs/validation-goal.ts";
 import { formatTrainedTokens } from "../../trainer/budget/estimate.ts";
 import { runPrices } from "../../trainer/budget/run-prices.ts";
 import { createExampleStepper, type Objective } from "../../trainer/steppers/examples.ts";
@@ -13,6 +13,7 @@ import type { StartedRun, Training } from "../../trainer/training.ts";
 import { checkFeedback, checkHeldOut, fineTuneWarnings } from "./check-fine-tuning.ts";
 import { hashExamples, type LoadedExamples } from "./examples/load-examples.ts";
 import { type Example, rowsOfExample } from "./examples/token-row.ts";
+import { type RewardParts, startRewards } from "./measured-rewards.ts";
 import { crossEntropy } from "./objectives/cross-entropy.ts";
 import { preference, referenceOf } from "./objectives/preference.ts";
 import { unpaired } from "./objectives/unpaired.ts";
@@ -45,11 +46,23 @@ function tokensOf(
   return perStep * inUpdates + tokensIn([...train, ...val]);
 }
 
+/** What rewards are measured with: the model as it is served, and an agent with its tasks. */
+export interface Measured {
+  readonly target: InferenceTarget;
+  readonly parts: RewardParts;
+}
+
+function valHashOf(val: readonly Example[], measured: Measured | null): string {
+  const examples = hashExamples(val);
+  return measured === null ? examples : `${examples}-${hashDataset(measured.parts.valTasks)}`;
+}
+
 /** On a backend that has started: it knows the tokens of the examples. */
 export function exampleTraining(
   config: TrainConfig,
   backend: TrainingBackend,
   loaded: LoadedExamples,
+  measured: Measured | null,
 ): Training {
   checkHeldOut(config, loaded);
   checkFeedback(config, loaded);
@@ -62,13 +75,13 @@ export function exampleTraining(
       : stepsForEpochs(train.length, data.trainBatchSize, trainer.totalEpochs);
   return {
     totalSteps,
-    goal: lossGoal(config),
-    data: { dataHash, valHash: hashExamples(val) },
+    goal: fineTuningGoal(config),
+    data: { dataHash, valHash: valHashOf(val, measured) },
     checkData(saved, { folder }) {
       if (saved.dataHash !== dataHash) throw otherTasksError(folder);
     },
     resumed: (state, _changes, folder) => withPatience(state, folder),
-    warnings: fineTuneWarnings(config, loaded),
+    warnings: [...fineTuneWarnings(config, loaded), ...(measured?.parts.warnings ?? [])],
     estimate: formatTrainedTokens(
       tokensOf(config, loaded, totalSteps),
       runPrices(config, backend.name),
@@ -79,8 +92,10 @@ export function exampleTraining(
       // The reference of DPO and KTO is the model as it was loaded: before a checkpoint replaces it.
       const objective = await objectiveOf(run, loaded, batches, totalSteps);
       await run.restore();
+      await using rewards =
+        measured === null ? null : await startRewards(run, measured.target, measured.parts);
       await using stepper = createExampleStepper(run, {
-        ...{ objective, val, batches, steps: run.state.step },
+        ...{ objective, val, batches, rewards, steps: run.state.step },
       });
       return await run.loop(stepper);
     },

@@ -17,7 +17,8 @@ import { checkExamples, type ExampleSource, loadExamples } from "./examples/load
 import { defined } from "../../util/defined.ts";
 import { checkFineTuning, factsOf } from "./check-fine-tuning.ts";
 import { exampleTraining } from "./example-training.ts";
-import { isRead } from "./unread-options.ts";
+import { loadRewards, type RewardedAgent } from "./measured-rewards.ts";
+import { readerOf } from "./unread-options.ts";
 
 /** The result of fine-tuning. A run that fails rejects instead. */
 export interface FineTuneResult extends TrainResult {
@@ -47,6 +48,12 @@ export interface FineTuneOptions {
   readonly train?: ExampleSource;
   /** Held-out examples. @default what `fineTuning.val` names, or the fraction `fineTuning.valFraction` */
   readonly val?: ExampleSource;
+  /**
+   * An agent whose rewards on validation tasks are measured at each validation, next to the loss:
+   * `{ agentFlow, evaluator, valDataset }`.
+   * @default with `fineTuning.rewards`, what the options `agent`, `evaluator` and `dataset.val` name
+   */
+  readonly rewards?: RewardedAgent;
   /** `"auto"` resumes the latest run if there is one; a path resumes the run in that folder. @default false */
   readonly resume?: ResumeMode;
   /** Allows a resumed run to change options that decide what it computes. @default false */
@@ -61,9 +68,11 @@ export interface FineTuneOptions {
   readonly onPull?: (progress: PullProgress) => void;
 }
 
-function configOf(input: ConfigInput, backend: FineTuneOptions["backend"]): TrainConfig {
-  const resolved = resolveConfig(input);
-  return typeof backend === "string" ? resolveConfig({ ...resolved, backend }) : resolved;
+function configOf({ config, backend, rewards }: FineTuneOptions): TrainConfig {
+  const resolved = resolveConfig(config);
+  const named = typeof backend === "string" ? resolveConfig({ ...resolved, backend }) : resolved;
+  if (rewards === undefined) return named;
+  return resolveConfig({ ...named, fineTuning: { ...named.fineTuning, rewards: true } });
 }
 
 /**
@@ -89,7 +98,7 @@ function configOf(input: ConfigInput, backend: FineTuneOptions["backend"]): Trai
 export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult> {
   const { backend: given, train, val, resume, allowChanges, onEvent, onPull } = options;
   const object = typeof given === "object" ? given : null;
-  const config = configOf(options.config, given);
+  const config = configOf(options);
   const folder = folderOf(config);
   const signal = options.signal ?? new AbortController().signal;
   if (object === null) checkBackendName(config.backend);
@@ -103,6 +112,9 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   });
   const { backend } = opened;
   checkFineTuning(config, backend);
+  await using parts = config.fineTuning.rewards
+    ? await loadRewards(config, folder, options.rewards ?? null, signal)
+    : null;
   if (resume !== undefined && resume !== false) checkResume(backend);
   signal.throwIfAborted();
   // Examples are compared as tokens with those of a run to resume, so its folder is opened after this.
@@ -117,13 +129,13 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
   const result = await executeRun({
     config,
     backend,
-    training: exampleTraining(config, backend, loaded),
+    training: exampleTraining(config, backend, loaded, parts === null ? null : { target, parts }),
     resume: resume ?? false,
     allowChanges: allowChanges === true,
     signal,
     listeners,
     trackers: [...createTrackers(config), ...(options.trackers ?? [])],
-    isRead,
+    isRead: readerOf(config),
   });
   return { ...result, examples: { train: loaded.train.length, val: loaded.val.length } };
 }

@@ -22,6 +22,9 @@ const unreadKeys = new Set([
   "data.max_prompt_length",
   "data.curriculum.type",
   "data.curriculum.difficulty_key",
+  "data.curriculum.sampling",
+  "data.curriculum.half_life",
+  "data.curriculum.group_key",
 ]);
 
 /** Read where there are held-out examples: the configuration of `train` sets them for its own validation. */
@@ -32,15 +35,28 @@ const ofValidation = new Set([
   "trainer.early_stopping_min_delta",
 ]);
 
-/** Whether fine-tuning reads the option with this dotted key. */
-export function isRead(key: string): boolean {
-  const [section = ""] = key.split(".");
-  return sections.has(section) && !unreadKeys.has(key);
+/** Read where rewards are measured: the agent, its tasks, and how they are rolled out and scored. */
+const ofRewards: readonly RegExp[] = [
+  /^(?:agent|agent_command|evaluator|env|environment|workflow|gateway|record)(?:\.|$)/u,
+  /^dataset\.(?:val|val_fraction|val_limit|split_seed|fields|skip_bad_rows|deduplicate|shuffle|sources)$/u,
+  /^rollout\.(?:val\..+|n_val|failure_reward|solved_reward|reward_source|retry_agent_errors)$/u,
+  /^trainer\.(?:best_metric|max_failed_fraction)$/u,
+  /^data\.(?:val_batch_size|max_prompt_length)$/u,
+];
+
+/** Whether fine-tuning reads the option with a dotted key. */
+export function readerOf({ fineTuning }: Pick<TrainConfig, "fineTuning">) {
+  return (key: string): boolean => {
+    if (fineTuning.rewards && ofRewards.some((pattern) => pattern.test(key))) return true;
+    const [section = ""] = key.split(".");
+    return sections.has(section) && !unreadKeys.has(key);
+  };
 }
 
 /** A warning that names them; null where there are none. */
 export function unreadWarning(config: TrainConfig, hasValidation: boolean): string | null {
   const tree = configTree(config);
+  const isRead = readerOf(config);
   const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
   const set = configFields().flatMap((field) => {
     const { key, default: standard, inherits } = field;

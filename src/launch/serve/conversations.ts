@@ -5,31 +5,27 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { referredResponses } from "../../gateway/routes/responses/references.ts";
+import { conversationKey } from "./canary/conversation-key.ts";
 import { endOfBody } from "./end-of-body.ts";
+import type { ModelRequest } from "./model-request.ts";
+import { type CallOrigin, traceIdOf } from "./served-calls.ts";
 
 interface OpenSession {
   readonly uid: string;
   readonly apiKey: string;
+  /** Of its last request. */
+  about: CallOrigin;
 }
 
 /** Responses that can be continued. */
 const maxKept = 1000;
 const origin = "http://127.0.0.1";
 
-/** What of a request matters here. */
-export interface ModelRequest {
-  /** What follows `/v1/`. */
-  readonly path: string;
-  readonly body: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly headers: Headers;
-  readonly signal: AbortSignal;
-}
-
 export class Conversations {
   readonly #gateway: Gateway;
   /** By the id of a response, the one used last at the end. */
   readonly #kept = new Map<string, OpenSession>();
+  readonly #open = new Map<string, OpenSession>();
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
@@ -40,7 +36,10 @@ export class Conversations {
     const { path, body, fields, headers, signal } = request;
     const isKept = path === "responses";
     const known = isKept ? this.#continued(fields) : undefined;
-    const session = known ?? (await this.#open(fields["seed"]));
+    const { key: _key, ...named } = conversationKey(request);
+    const about = { traceId: traceIdOf(headers), ...named };
+    const session = known ?? (await this.#begin(fields["seed"], about));
+    session.about = about;
     const own = new Headers({
       authorization: `Bearer ${session.apiKey}`,
       "content-type": "application/json",
@@ -66,6 +65,16 @@ export class Conversations {
     });
   }
 
+  /** What the request of a call in flight says about itself. */
+  originOf(sessionUid: string): CallOrigin | undefined {
+    return this.#open.get(sessionUid)?.about;
+  }
+
+  /** Whether a request continues a response that was given here. */
+  continues({ path, fields }: Pick<ModelRequest, "path" | "fields">): boolean {
+    return path === "responses" && this.#continued(fields) !== undefined;
+  }
+
   /** The session of the response that a request continues, by its id or by that of an item. */
   #continued(fields: ModelRequest["fields"]): OpenSession | undefined {
     const previous = fields["previous_response_id"];
@@ -79,16 +88,19 @@ export class Conversations {
   }
 
   /** With a seed of the client, equal requests have equal responses. */
-  async #open(seed: unknown): Promise<OpenSession> {
+  async #begin(seed: unknown, about: CallOrigin): Promise<OpenSession> {
     const uid = randomUUID();
     const own = typeof seed === "number" ? 0 : randomInt(2 ** 32);
     const body = JSON.stringify({ session_id: uid, seed: own });
     const opened = await this.#gateway.fetch(this.#admin("/sessions", { method: "POST", body }));
     const { api_key: apiKey } = (await opened.json()) as { readonly api_key: string };
-    return { uid, apiKey };
+    const session = { uid, apiKey, about };
+    this.#open.set(uid, session);
+    return session;
   }
 
   async #close({ uid }: OpenSession): Promise<void> {
+    this.#open.delete(uid);
     await this.#gateway.fetch(this.#admin(`/sessions/${uid}`, { method: "DELETE" }));
   }
 

@@ -1,17 +1,17 @@
-/** Metrics of several registries as one text: each line gets the label of its model. */
+/** Metrics of several registries as one text: each line gets the label of its registry. */
 
-/** @param texts by model, in Prometheus' text format; every metric in it has its own lines together */
-export function joinMetrics(texts: ReadonlyMap<string, string>): string {
+/** @param texts by the label's value, in Prometheus' text format; every metric in it has its own lines together */
+export function joinMetrics(texts: ReadonlyMap<string, string>, name = "model"): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();
-  for (const [model, text] of texts) {
-    const label = `model=${JSON.stringify(model)}`;
+  for (const [value, text] of texts) {
+    const label = `${name}=${JSON.stringify(value)}`;
     let family = { head: [] as string[], samples: [] as string[] };
     for (const line of text.split("\n")) {
       if (line === "") continue;
-      const name = /^# (?:HELP|TYPE) (\S+)/u.exec(line)?.[1];
-      if (name !== undefined) {
-        family = families.get(name) ?? { head: [], samples: [] };
-        families.set(name, family);
+      const metric = /^# (?:HELP|TYPE) (\S+)/u.exec(line)?.[1];
+      if (metric !== undefined) {
+        family = families.get(metric) ?? { head: [], samples: [] };
+        families.set(metric, family);
         if (!family.head.includes(line)) family.head.push(line);
       } else {
         family.samples.push(

@@ -1,10 +1,9 @@
 /**
- * One served model: its weights, a gateway without a socket in front of them, and its newer checkpoints. Where roles
+ * One model with one version of its weights at a time, and a gateway without a socket in front of them. Where roles
  * have adapters, each role is a separate model on the same weights.
  */
 import { adaptersOf } from "../../config/adapter-map.ts";
 import type { InferenceTarget } from "../../core/backend.ts";
-import { overlay } from "../../core/overlay.ts";
 import type { Sampler } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
 import { ConfigError } from "../../core/errors.ts";
@@ -13,10 +12,16 @@ import { locateModel, type LocatedModel } from "../evaluate/locate-model.ts";
 import { namesStep } from "../evaluate/open-checkpoint.ts";
 import { type StartedModel, startModel } from "../evaluate/start-model.ts";
 import { createGateway, type Gateway } from "../../gateway/gateway.ts";
+import { createMemoryTraceStore } from "../../gateway/store/memory-trace-store.ts";
+import type { TraceStore } from "../../gateway/store/trace-store.ts";
+import { overlay } from "../../core/overlay.ts";
 import type { Checkpoint } from "../../runs/checkpoint.ts";
 import { shortModelName } from "../../util/model-name.ts";
-import { Conversations, type ModelRequest } from "./conversations.ts";
+import { Conversations } from "./conversations.ts";
+import type { ModelRequest } from "./model-request.ts";
+import type { ServedCalls } from "./served-calls.ts";
 import type { ModelServerOptions, ServedModelSpec } from "./serve-options.ts";
+import { checkpointVersion, modelVersion, versionHeader } from "./version.ts";
 
 /** How long calls in flight may take before weights change under them. */
 const drainMs = 10_000;
@@ -42,6 +47,34 @@ export async function nameModel({ name, model }: ServedModelSpec): Promise<Named
   return { name: name ?? nameOf(model, located), located, given: model };
 }
 
+/** A run, of which a newer checkpoint may take the place of the one that was found. */
+const isFollowable = (model: ServedModelSpec["model"]): model is string =>
+  typeof model === "string" && !namesStep(model);
+
+/** What is served under a name. */
+export interface ServedModel extends AsyncDisposable {
+  readonly name: string;
+  /** Never rejects: failures are responses. */
+  respond(request: ModelRequest): Promise<Response>;
+  /** In Prometheus' text format. */
+  metrics(): Promise<string>;
+  /** Refuses new calls and waits for those in flight; resolves with how many are left. */
+  drain(limitMs: number): Promise<number>;
+}
+
+/** What a host needs beyond its model. */
+export interface HostOptions extends Omit<ModelServerOptions, "models"> {
+  /** Keeps the calls. @default none does */
+  readonly calls?: ServedCalls;
+}
+
+interface HostParts {
+  /** @default that of what was started */
+  readonly target: InferenceTarget;
+  /** @default none */
+  readonly roles: readonly ModelHost[];
+}
+
 /** The target, sampled from an adapter; null is the base alone. */
 export function adaptedTarget(target: InferenceTarget, adapter: string | null): InferenceTarget {
   if (target.kind === "http") return target;
@@ -50,11 +83,13 @@ export function adaptedTarget(target: InferenceTarget, adapter: string | null): 
   return overlay(target, { sampler: overlay(sampler, { sample }) });
 }
 
-/** A run, of which a newer checkpoint may take the place of the one that was found. */
-const isFollowable = (model: ServedModelSpec["model"]): model is string =>
-  typeof model === "string" && !namesStep(model);
+/** Roles that have adapters, and those; null is the base alone. */
+export function adaptersOfModel({ located }: NamedModel): ReadonlyMap<string, string | null> {
+  if (located.kind !== "checkpoint") return new Map();
+  return adaptersOf(evaluationConfig({}, located).config.model.adapterByRole);
+}
 
-export class ModelHost implements AsyncDisposable {
+export class ModelHost implements ServedModel {
   readonly name: string;
   /** Where it is from, for people. */
   readonly label: string;
@@ -63,36 +98,64 @@ export class ModelHost implements AsyncDisposable {
   readonly #gateway: Gateway;
   readonly #started: StartedModel;
   readonly #conversations: Conversations;
+  readonly #calls: ServedCalls | undefined;
   /** Of its roles, which it swaps and closes with itself. */
   readonly #roles: readonly ModelHost[];
+  /** By the number that traces have. */
+  readonly #versions = new Map<number | null, string>();
+  #version: string;
   #step: number | null;
 
   private constructor(
     { name, located, given }: NamedModel,
-    parts: {
-      readonly gateway: Gateway;
-      readonly started: StartedModel;
-      readonly roles: readonly ModelHost[];
-    },
+    started: StartedModel,
+    version: string,
+    options: HostOptions,
+    { target = started.target, roles = [] }: Partial<HostParts>,
   ) {
     this.name = name;
-    this.#roles = parts.roles;
+    this.#roles = roles;
     this.label =
       located.kind === "config" ? name : "label" in located ? located.label : located.name;
     const isRun = located.kind === "checkpoint" && typeof given === "string";
     this.runPath = isRun ? given : null;
-    this.#step = parts.started.checkpoint?.state.step ?? null;
-    this.#gateway = parts.gateway;
-    this.#started = parts.started;
-    this.#conversations = new Conversations(parts.gateway);
+    this.#step = started.checkpoint?.state.step ?? null;
+    this.#started = started;
+    this.#calls = options.calls;
+    this.#version = version;
+    this.#versions.set(started.weightVersion, version);
+    const { onWarning, onError } = options;
+    this.#gateway = createGateway({
+      target,
+      model: name,
+      store: this.#keeping(createMemoryTraceStore()),
+      sessionIdleMs,
+      onWarning: (message) => onWarning?.(`${name}: ${message}`),
+      ...(onError === undefined ? {} : { onError }),
+    });
+    this.#gateway.setWeightVersion(started.weightVersion);
+    this.#conversations = new Conversations(this.#gateway);
+  }
+
+  /** A call is kept before its response ends, so that feedback on it finds it. */
+  #keeping(store: TraceStore): TraceStore {
+    const calls = this.#calls;
+    if (calls === undefined) return store;
+    return overlay(store, {
+      append: async (traces) => {
+        await store.append(traces);
+        const [first] = traces;
+        const origin = first && this.#conversations.originOf(first.sessionUid);
+        if (origin === undefined) return;
+        const version = this.#versions.get(first?.weightVersion ?? null) ?? this.#version;
+        await calls.add(traces, version, origin);
+      },
+    });
   }
 
   /** @throws ModelError, CheckpointError, ConfigError, HubError */
-  static async open(
-    named: NamedModel,
-    options: Omit<ModelServerOptions, "models">,
-  ): Promise<ModelHost> {
-    const { name, located, given } = named;
+  static async open(named: NamedModel, options: HostOptions): Promise<ModelHost> {
+    const { located, given } = named;
     const resolved = evaluationConfig({}, located);
     const {
       threads,
@@ -100,7 +163,6 @@ export class ModelHost implements AsyncDisposable {
       signal = new AbortController().signal,
       onPull,
       onWarning,
-      onError,
     } = options;
     const { local } = resolved.config;
     const config = {
@@ -116,25 +178,16 @@ export class ModelHost implements AsyncDisposable {
       },
       signal,
     );
-    const open = (own: string, target: InferenceTarget, roles: readonly ModelHost[]): ModelHost => {
-      const gateway = createGateway({
-        target,
-        model: own,
-        sessionIdleMs,
-        onWarning: (message) => onWarning?.(`${own}: ${message}`),
-        ...(onError === undefined ? {} : { onError }),
-      });
-      gateway.setWeightVersion(started.weightVersion);
-      // A role is swapped with its model, so it has no path to follow.
-      const model = own === name ? named : { ...named, name: own, given: { name: own, url: "" } };
-      return new ModelHost(model, { gateway, started, roles });
-    };
     try {
-      const adapters = located.kind === "checkpoint" ? config.model.adapterByRole : [];
-      const roles = Array.from(adaptersOf(adapters), ([role, adapter]) =>
-        open(`${name}/${role}`, adaptedTarget(started.target, adapter), []),
-      );
-      return open(name, started.target, roles);
+      const version = modelVersion(located, started.checkpoint);
+      const roles = Array.from(adaptersOfModel(named), ([role, adapter]) => {
+        const name = `${named.name}/${role}`;
+        // It is swapped with its model, so it has no path to follow.
+        const own = { ...named, name, given: { name, url: "" } };
+        const target = adaptedTarget(started.target, adapter);
+        return new ModelHost(own, started, version, options, { target });
+      });
+      return new ModelHost(named, started, version, options, { roles });
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;
@@ -151,8 +204,22 @@ export class ModelHost implements AsyncDisposable {
     return [this, ...this.#roles];
   }
 
-  respond(request: ModelRequest): Promise<Response> {
-    return this.#conversations.respond(request);
+  /** Of the weights that respond; `shop@10-1f3a9c2e` for a checkpoint. */
+  get version(): string {
+    return this.#version;
+  }
+
+  async respond(request: ModelRequest): Promise<Response> {
+    const { body, status, headers } = await this.#conversations.respond(request);
+    const response = new Response(body, { status, headers });
+    // Read now: a call that waited for other weights has those.
+    response.headers.set(versionHeader, this.#version);
+    return response;
+  }
+
+  /** Whether a request continues a response that was given here. */
+  continues(request: ModelRequest): boolean {
+    return this.#conversations.continues(request);
   }
 
   /** In Prometheus' text format. */
@@ -177,14 +244,19 @@ export class ModelHost implements AsyncDisposable {
     const { all } = this;
     await Promise.all(all.map((host) => host.#gateway.pause(drainMs)));
     try {
-      const version = await load(checkpoint);
-      for (const host of all) {
-        host.#gateway.setWeightVersion(version);
-        host.#step = checkpoint.state.step;
-      }
+      const weightVersion = await load(checkpoint);
+      for (const host of all) host.#serve(checkpoint, weightVersion);
     } finally {
       for (const host of all) host.#gateway.resume();
     }
+  }
+
+  #serve(checkpoint: Checkpoint, weightVersion: number): void {
+    const version = checkpointVersion(checkpoint);
+    this.#gateway.setWeightVersion(weightVersion);
+    this.#versions.set(weightVersion, version);
+    this.#version = version;
+    this.#step = checkpoint.state.step;
   }
 
   /** Refuses new calls and waits for those in flight; resolves with how many are left. */

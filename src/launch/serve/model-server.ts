@@ -17,10 +17,24 @@ import { serve } from "../../gateway/http/serve.ts";
 import { tokenDigest } from "../../http/keys.ts";
 import type { Listening } from "../../http/listen.ts";
 import { findProtocol } from "../../gateway/routes/protocols.ts";
+import type { FeedbackInput } from "../../production/store/feedback.ts";
+import { defined } from "../../util/defined.ts";
+import { CanaryModel } from "./canary/canary-model.ts";
+import { openCanary, originOf } from "./canary/open-canary.ts";
+import { findCandidates } from "./canary/find-candidates.ts";
+import { feedbackMetrics } from "./feedback-metrics.ts";
 import { follow } from "./follow.ts";
 import { joinMetrics } from "./join-metrics.ts";
-import { ModelHost, nameModel } from "./model-host.ts";
-import { checkKey, type ModelServerOptions } from "./serve-options.ts";
+import {
+  adaptersOfModel,
+  type HostOptions,
+  ModelHost,
+  type NamedModel,
+  nameModel,
+  type ServedModel,
+} from "./model-host.ts";
+import { checkCanary, checkKey, type ModelServerOptions } from "./serve-options.ts";
+import { ServedCalls } from "./served-calls.ts";
 
 /** Serves models over HTTP. Created by `createModelServer`. */
 export interface ModelServer extends AsyncDisposable {
@@ -42,11 +56,14 @@ export interface ModelServer extends AsyncDisposable {
   drain(limitMs: number): Promise<number>;
 }
 
+/** In one request. */
+const maxFeedback = 1000;
+
 const offered =
-  "POST /v1/chat/completions, /v1/completions, /v1/responses, /v1/messages and /v1/messages/count_tokens, and GET /v1/models";
+  "POST /v1/chat/completions, /v1/completions, /v1/responses, /v1/messages and /v1/messages/count_tokens, GET /v1/models, and POST /feedback";
 
 /** In the shapes of both OpenAI and Anthropic. */
-function toWireModel({ name }: ModelHost): object {
+function toWireModel({ name }: ServedModel): object {
   return {
     id: name,
     object: "model",
@@ -59,17 +76,27 @@ function toWireModel({ name }: ModelHost): object {
 }
 
 class Routes {
-  readonly #hosts: readonly ModelHost[];
+  readonly #hosts: readonly ServedModel[];
+  readonly #calls: ServedCalls | undefined;
   readonly #digest: Buffer | null;
   readonly #limits = checkLimits({} as Parameters<typeof checkLimits>[0]);
   readonly #budget = new BodyBudget(this.#limits);
 
-  constructor(hosts: readonly ModelHost[], key: string | undefined) {
+  constructor(
+    hosts: readonly ServedModel[],
+    key: string | undefined,
+    calls: ServedCalls | undefined,
+  ) {
     this.#hosts = hosts;
+    this.#calls = calls;
     this.#digest = key === undefined ? null : tokenDigest(key);
   }
 
-  #host(name: unknown): ModelHost {
+  get #canaries(): readonly CanaryModel[] {
+    return this.#hosts.filter((host) => host instanceof CanaryModel);
+  }
+
+  #host(name: unknown): ServedModel {
     const found =
       name === undefined || name === null
         ? this.#hosts[0]
@@ -89,7 +116,8 @@ class Routes {
       this.#hosts.map(async (host) => [host.name, await host.metrics()] as const),
     );
     const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-    return new Response(joinMetrics(new Map(texts)), { headers });
+    const own = this.#calls === undefined ? "" : feedbackMetrics(this.#calls, this.#canaries);
+    return new Response(joinMetrics(new Map(texts)) + own, { headers });
   }
 
   #models(): Response {
@@ -99,15 +127,47 @@ class Routes {
     return Response.json({ object: "list", data, ...page });
   }
 
-  async #call(path: string, request: Request): Promise<Response> {
+  async #body(request: Request): Promise<string> {
     if (request.method !== "POST") throw methodNotAllowed(request, "POST");
     const lease = await this.#budget.admit("", request);
-    let body: string;
     try {
-      body = await readBodyText(request, this.#limits);
+      return await readBodyText(request, this.#limits);
     } finally {
       lease.end();
     }
+  }
+
+  /** One piece of feedback, or a list: all of it is on the disk when the response begins, or none is kept. */
+  async #feedback(request: Request): Promise<Response> {
+    const body = await this.#body(request);
+    const calls = this.#calls;
+    if (calls === undefined) {
+      throw new ApiError({
+        status: 404,
+        message: "This server keeps no feedback: start it with --store FOLDER (in code: store).",
+        reason: "not_found",
+        retry: false,
+      });
+    }
+    checkStructure(body);
+    let given: unknown;
+    try {
+      given = JSON.parse(body);
+    } catch (cause) {
+      throw new ApiError({ status: 400, message: "The body is no JSON.", cause, retry: false });
+    }
+    const list = (Array.isArray(given) ? given : [given]) as readonly FeedbackInput[];
+    if (list.length > maxFeedback) {
+      const message = `${list.length} pieces of feedback were sent, and ${maxFeedback} are the limit.`;
+      throw new ApiError({ status: 413, message, retry: false });
+    }
+    const reply = await calls.addFeedback(list);
+    for (const canary of this.#canaries) void canary.decide();
+    return Response.json(reply);
+  }
+
+  async #call(path: string, request: Request): Promise<Response> {
+    const body = await this.#body(request);
     let fields: JsonFields = {};
     try {
       checkStructure(body);
@@ -128,6 +188,7 @@ class Routes {
     else requireToken(request, this.#digest);
     const [root, ...rest] = segments;
     if (root === "metrics" && rest.length === 0) return this.#metrics();
+    if (root === "feedback" && rest.length === 0) return this.#feedback(request);
     // Anthropic's clients add "/v1" to a base URL that may end in it.
     const own = rest[0] === "v1" ? rest.slice(1) : rest;
     if (root === "v1" && own[0] === "models") {
@@ -172,9 +233,22 @@ function checkNames(named: readonly { readonly name: string }[]): void {
   });
 }
 
+function roleNames(model: NamedModel): { readonly name: string }[] {
+  return Array.from(adaptersOfModel(model).keys(), (role) => ({ name: `${model.name}/${role}` }));
+}
+
+function rolesOfCanary({ name }: NamedModel): ConfigError {
+  return new ConfigError({
+    message: `A canary tries one model, but roles of ${name} have separate adapters (model.adapter_by_role).`,
+    hint: "Serve it without a canary, or merge one adapter into the base: agent-trainer model merge RUN --adapter NAME --into OUT",
+    fields: { option: "canary", name },
+  });
+}
+
 /**
  * Loads models and serves them with the APIs of OpenAI (chat completions, completions, responses) and
- * Anthropic (messages), streams and tools included. Nothing is captured.
+ * Anthropic (messages), streams and tools included. Calls are kept where `store` names a folder. With a `canary`,
+ * a candidate is tried on a share of conversations, and promoted or rolled back by the feedback on it.
  *
  * @throws ConfigError, ModelError or CheckpointError for what cannot be served.
  *
@@ -195,28 +269,40 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   }
   const specs = models.map((given) => (typeof given === "string" ? { model: given } : given));
   const named = await Promise.all(specs.map(nameModel));
-  checkNames(named);
-  const hosts: ModelHost[] = [];
+  checkNames(named.flatMap((model) => [model, ...roleNames(model)]));
+  const rule = options.canary && checkCanary(options.canary, options);
+  const split = named.find((model) => rule !== undefined && roleNames(model).length > 0);
+  if (split !== undefined) throw rolesOfCanary(split);
+  const calls =
+    options.store === undefined ? undefined : new ServedCalls(options.store, options.onWarning);
+  const hosting: HostOptions = { ...options, ...defined({ calls }) };
+  const plain: ModelHost[] = [];
+  const canaries: CanaryModel[] = [];
   const closeAll = async (): Promise<void> => {
-    await Promise.all(hosts.map((host) => host[Symbol.asyncDispose]()));
+    await Promise.all([...plain, ...canaries].map((one) => one[Symbol.asyncDispose]()));
+    await calls?.[Symbol.asyncDispose]();
   };
   try {
-    for (const model of named) hosts.push(await ModelHost.open(model, options));
+    for (const model of named)
+      if (calls === undefined || rule === undefined)
+        plain.push(await ModelHost.open(model, hosting));
+      else canaries.push(await openCanary(model, { calls, rule, host: hosting }));
   } catch (error) {
     await closeAll();
     throw error;
   }
-  const all = hosts.flatMap((host) => host.all);
-  try {
-    checkNames(all);
-  } catch (error) {
-    await closeAll();
-    throw error;
-  }
-  const routes = new Routes(all, key);
+  const hosts = [...plain.flatMap((host) => host.all), ...canaries];
+  const routes = new Routes(hosts, key, calls);
   const stop = new AbortController();
-  const following =
-    options.follow === true ? follow(hosts, followEveryMs, stop.signal, options) : undefined;
+  const following = Promise.all([
+    options.follow === true ? follow(plain, followEveryMs, stop.signal, options) : undefined,
+    ...canaries.map((canary) => {
+      const model = options.canary?.candidate ?? originOf(named[0] as NamedModel);
+      const onWarning = options.onWarning ?? (() => {});
+      const source = { model, follow: options.follow === true, everyMs: followEveryMs, onWarning };
+      return findCandidates(canary, source, stop.signal);
+    }),
+  ]);
   let server: Promise<Listening> | undefined;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -226,7 +312,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
     await Promise.all([bound?.close(), closeAll()]);
   };
   return {
-    models: all.map(({ name }) => name),
+    models: hosts.map(({ name }) => name),
     fetch: (request) => routes.respond(request),
     async listen({ host = "127.0.0.1", port = 0 } = {}) {
       checkKey(key, host);
@@ -246,7 +332,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
       }
     },
     async drain(limitMs) {
-      const left = await Promise.all(all.map((host) => host.drain(limitMs)));
+      const left = await Promise.all(hosts.map((host) => host.drain(limitMs)));
       return left.reduce((sum, count) => sum + count, 0);
     },
     [Symbol.asyncDispose]: () => (closing ??= close()),

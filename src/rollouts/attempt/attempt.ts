@@ -5,6 +5,7 @@
 import type { EnvironmentEpisode } from "../../core/environment.ts";
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { RolloutSession, SessionHost, SessionOptions } from "../../core/session.ts";
+import type { SideCallUse } from "../../core/side-call.ts";
 import type { Task } from "../../core/task.ts";
 import type { TerminationReason } from "../../core/trajectory.ts";
 import { raceAbort } from "../../util/abort.ts";
@@ -46,8 +47,8 @@ export interface AttemptInput<Metadata> {
   /** The episode that it opened, if it did. */
   readonly environment?: EnvironmentEpisode | undefined;
   readonly untrainedRoles: readonly string[];
-  /** Side calls are trained on. @default false */
-  readonly trainsSideCalls?: boolean;
+  /** @see AttributionContext.sideCallUse */
+  readonly sideCallUse?: SideCallUse;
   /** @see AttributionContext.keepsUntrainable */
   readonly keepsUntrainable?: boolean;
   /** The signal of the run; aborting it rejects the attempt. */

@@ -2,7 +2,7 @@
 import type { FailedCall } from "../../core/failed-call.ts";
 import type { RolloutSession, SessionOptions } from "../../core/session.ts";
 import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
-import type { SideCallRule } from "../../core/side-call.ts";
+import type { SideCallRule, SideCallUse } from "../../core/side-call.ts";
 import { defined } from "../../util/defined.ts";
 import { raceAbort } from "../../util/abort.ts";
 import {
@@ -26,8 +26,8 @@ export const nothingCaptured: Captured = { trajectories: [], metrics: {}, failed
 /** What is needed to attribute the calls of an attempt. */
 interface Source {
   readonly program: { readonly name?: string; readonly sideCalls?: readonly SideCallRule[] };
-  /** Side calls are trained on. @default false */
-  readonly trainsSideCalls?: boolean;
+  /** @see AttributionContext.sideCallUse */
+  readonly sideCallUse?: SideCallUse;
   readonly untrainedRoles: readonly string[];
   readonly session: Pick<SessionOptions, "adapters">;
   /** @see AttributionContext.keepsUntrainable */
@@ -69,8 +69,8 @@ export function contextOf(
   {
     program,
     keepsUntrainable = false,
-    trainsSideCalls = false,
-  }: Pick<Source, "program" | "keepsUntrainable" | "trainsSideCalls">,
+    sideCallUse = "own",
+  }: Pick<Source, "program" | "keepsUntrainable" | "sideCallUse">,
   session: Pick<RolloutSession, "uid">,
   { known }: Pick<FlowConfig, "known">,
 ): AttributionContext {
@@ -79,7 +79,8 @@ export function contextOf(
     defaultName: program.name ?? defaultTrajectoryName,
     handles: new Map(Array.from(known, ([uid, { role }]) => [uid, role])),
     keepsUntrainable,
-    sideCalls: trainsSideCalls ? [] : (program.sideCalls ?? []),
+    sideCalls: program.sideCalls ?? [],
+    sideCallUse,
   };
 }
 

@@ -34,6 +34,7 @@ export interface FlowConfig {
 export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
   const { session, options, isValidation, signal, env, environment } = input;
   const known = new Map<string, KnownTrajectory>();
+  const send: typeof fetch = session.fetch ?? ((url, init) => fetch(url, init));
   const trajectory = (name: string, wanted: TrajectoryOptions = {}): TrajectoryHandle => {
     const { uid } = session.trajectory(name);
     const own = merge(name, known.get(uid), wanted);
@@ -46,6 +47,7 @@ export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
     endpoint: {
       apiKey: session.apiKey,
       baseUrlOf: (name) => (name === null ? session.baseUrl : trajectory(name).baseUrl),
+      ...defined({ fetch: session.fetch }),
     },
   };
   const config: AgentConfig = {
@@ -59,7 +61,7 @@ export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
     signal,
     env,
     ...defined({ environment }),
-    fetch: scopedFetch(session.baseUrl, (name) => trajectory(name).baseUrl, scopes),
+    fetch: scopedFetch(session.baseUrl, (name) => trajectory(name).baseUrl, scopes, send),
     trajectory,
   };
   return { config, known, scopes };

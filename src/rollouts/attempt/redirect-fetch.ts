@@ -26,7 +26,7 @@ function redirected(input: Input, init: Init, send: typeof fetch): Promise<Respo
   for (const name of keyHeaders) headers.delete(name);
   headers.set("authorization", `Bearer ${endpoint.apiKey}`);
   const target = `${endpoint.baseUrl()}/${route}${url.search}`;
-  return send(new Request(target, new Request(request, { headers })));
+  return (endpoint.fetch ?? send)(new Request(target, new Request(request, { headers })));
 }
 
 /**

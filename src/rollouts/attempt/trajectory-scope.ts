@@ -15,6 +15,8 @@ export interface ScopeUse {
     readonly apiKey: string;
     /** Of a trajectory, or of the session for null. */
     readonly baseUrlOf: (name: string | null) => string;
+    /** @default the global `fetch` */
+    readonly fetch?: typeof fetch;
   };
 }
 
@@ -53,12 +55,17 @@ export function observeScopes<T>(use: ScopeUse, work: () => T): T {
 }
 
 /** Where a call belongs that is made now; null outside of rollouts. `baseUrl` counts the call. */
-export function currentEndpoint(): { readonly apiKey: string; baseUrl(): string } | null {
+export function currentEndpoint(): {
+  readonly apiKey: string;
+  readonly fetch: typeof fetch | undefined;
+  baseUrl(): string;
+} | null {
   const { use = null, name = null } = scopes.getStore() ?? {};
   const endpoint = use?.endpoint;
   if (use === null || endpoint === undefined) return null;
   return {
     apiKey: endpoint.apiKey,
+    fetch: endpoint.fetch,
     baseUrl() {
       use.calls++;
       return endpoint.baseUrlOf(name);
@@ -66,22 +73,23 @@ export function currentEndpoint(): { readonly apiKey: string; baseUrl(): string 
   };
 }
 
-/** A `fetch` that sends calls under `baseUrl` to `baseUrlOf(name)` inside of a scope. */
+/** A `fetch` that sends calls under `baseUrl` to `baseUrlOf(name)` inside of a scope, all by `send`. */
 export function scopedFetch(
   baseUrl: string,
   baseUrlOf: (name: string) => string,
   use: ScopeUse,
+  send: typeof fetch,
 ): typeof fetch {
   return async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     const rest = url.startsWith(baseUrl) ? url.slice(baseUrl.length) : null;
-    if (rest === null || !/^(?:$|[/?#])/u.test(rest)) return await fetch(input, init);
+    if (rest === null || !/^(?:$|[/?#])/u.test(rest)) return await send(input, init);
     use.calls++;
     const name = scopes.getStore()?.name ?? null;
-    if (name === null) return await fetch(input, init);
+    if (name === null) return await send(input, init);
     const target = baseUrlOf(name) + rest;
     return await (input instanceof Request
-      ? fetch(new Request(target, input), init)
-      : fetch(target, init));
+      ? send(new Request(target, input), init)
+      : send(target, init));
   };
 }

@@ -3,7 +3,7 @@
  * response, never by position or time.
  */
 import type { Trace } from "../../core/trace.ts";
-import type { SideCallRule } from "../../core/side-call.ts";
+import { excludedRules, type SideCallRule, type SideCallUse } from "../../core/side-call.ts";
 import { markSideCalls } from "./side-calls.ts";
 import { type ChoiceEvidence, selectContinuedChoices } from "./choices.ts";
 
@@ -19,6 +19,8 @@ export interface AttributionContext {
   readonly evidence?: ChoiceEvidence;
   /** Rules by which calls of no handle are side calls. @default [] */
   readonly sideCalls?: readonly SideCallRule[];
+  /** Those that are not excluded stay in the trajectory of the task. @default "own" */
+  readonly sideCallUse?: SideCallUse;
   /** Keeps calls that cannot be trained on, for rollouts that nothing is trained on. @default false */
   readonly keepsUntrainable?: boolean;
 }
@@ -29,7 +31,7 @@ export interface CapturedTrajectory {
   readonly name: string;
   /** By order of dispatch; may be empty. Without `keepsUntrainable`, those that can be trained on. */
   readonly traces: readonly Trace[];
-  /** The rule by which they are calls next to the task. */
+  /** The rule by which they are calls next to the task, kept out of training. */
   readonly sideCall?: string;
 }
 
@@ -66,10 +68,11 @@ export function attributeTraces(
   const captured = traces
     .filter((trace) => trace.sessionUid === context.sessionUid)
     .sort((a, b) => a.sequence - b.sequence || a.choice - b.choice);
-  const { sideCalls = [], evidence } = context;
+  const { sideCalls = [], sideCallUse = "own", evidence } = context;
   const ordered = markSideCalls(captured, sideCalls, evidence?.outputs);
   const { chosen, calls, undecided } = selectContinuedChoices(ordered, evidence);
 
+  const excluded = excludedRules(sideCallUse, sideCalls);
   const defaultUid = trajectoryUid(context, context.defaultName);
   const claimed = new Set(context.claims?.values());
   const byUid = new Map<string, Trace[]>();
@@ -80,8 +83,8 @@ export function attributeTraces(
     const { sideCall } = trace;
     const reported = trace.trajectoryUid ?? context.claims?.get(trace.responseId);
     // What a report names is no side call.
-    const side =
-      reported === undefined && sideCall !== undefined ? sideUid(defaultUid, sideCall) : null;
+    const isExcluded = reported === undefined && excluded.has(sideCall ?? "");
+    const side = isExcluded ? sideUid(defaultUid, sideCall!) : null;
     if (side !== null) sides.set(side, sideCall!);
     const uid = side ?? reported ?? defaultUid;
     if (side === null && uid !== defaultUid && !context.handles.has(uid) && !claimed.has(uid)) {

@@ -53,7 +53,6 @@ function toTrajectory(
 ): Trajectory {
   const name = report?.name ?? role;
   const untrained = whyUntrained(uid, name, report, training);
-  if (untrained === null) requireOwnAdapter(name, traces, training);
   return {
     uid,
     name,
@@ -156,7 +155,9 @@ export function buildTrajectories(
     const report = reportByUid.get(uid);
     reportByUid.delete(uid);
     const own = toTrajectory(uid, name, traces, report, training);
-    return sideCall === undefined ? own : { ...own, untrained: `side call: ${sideCall}` };
+    if (sideCall !== undefined) return { ...own, untrained: `side call: ${sideCall}` };
+    if (own.untrained === undefined) requireOwnAdapter(own.name, traces, training);
+    return own;
   });
   for (const [uid, report] of reportByUid) {
     trajectories.push(toTrajectory(uid, report.name, [], report, training));

@@ -69,7 +69,8 @@ function firstSign(thrown: unknown, serverError: string | null): Verdict | null 
 
 function signOf(error: Fields, serverError: string | null): Verdict | null {
   const codes = codesOf(error);
-  if (textOf(error, "code") === "ENVIRONMENT_FAILED") return environmentVerdict(error);
+  if (["ENVIRONMENT_FAILED", "USER_FAILED"].includes(textOf(error, "code")))
+    return environmentVerdict(error);
   const infrastructure = { fault: "infrastructure", isFinal: false } as const;
   const isSocket = codes.some((code) => connectionCodes.has(code) || code.startsWith("UND_ERR_"));
   if (isSocket || connectionNames.has(textOf(error, "name"))) return infrastructure;
@@ -84,7 +85,7 @@ function signOf(error: Fields, serverError: string | null): Verdict | null {
   return { fault: "agent", isFinal: true };
 }
 
-/** An environment that failed is not the model's fault, whichever status it gave. */
+/** An environment or a simulated user that failed is not the model's fault, whichever status it gave. */
 function environmentVerdict(error: Fields): Verdict {
   const fields = readField(error, "fields");
   const isFinal = isObject(fields) && readField(fields, "isFinal") === true;

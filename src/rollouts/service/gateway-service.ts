@@ -6,6 +6,7 @@ import type { InferenceTarget } from "../../core/backend.ts";
 import { createGateway, type ExchangeListener, type TraceStore } from "../../gateway/index.ts";
 import { createToken } from "../../http/keys.ts";
 import { defaultRolloutLimits } from "../rollout-request.ts";
+import { checkSideCalls } from "./check-side-calls.ts";
 import { createRolloutRunner } from "../runner.ts";
 import { defined } from "../../util/defined.ts";
 import { shortModelName } from "../../util/model-name.ts";
@@ -61,6 +62,7 @@ export async function createRolloutService(
   options: RolloutServiceOptions,
 ): Promise<RolloutService> {
   const { rollouts, config, weightVersion = 0, keepsUntrainable = false } = options;
+  checkSideCalls(config.rollout.sideCalls, rollouts.program.sideCalls);
   const { isScoredLater = false } = options;
   const { target } = options;
   const { maxPromptLength } = config.data;
@@ -88,7 +90,7 @@ export async function createRolloutService(
     keepsUntrainable,
     untrainedRoles: config.rollout.untrainedRoles,
     ...(adapters.size === 0 ? {} : { adapters: Object.fromEntries(adapters) }),
-    trainsSideCalls: config.rollout.sideCalls === "train",
+    sideCallUse: config.rollout.sideCalls,
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
     scores: { source: rewardSource, solvedReward, isScoredLater },
     limits: {

@@ -1,5 +1,6 @@
 /** Two evaluations of the same tasks: one paired test, differences with confidence intervals, and what changed. */
 import { ConfigError } from "../../core/errors.ts";
+import { isUserFault } from "../../core/outcome.ts";
 import { haveCorrectness } from "../episode-metrics.ts";
 import { validationReward } from "../validation-metrics.ts";
 import { groupBy } from "../../util/group-by.ts";
@@ -30,7 +31,7 @@ export interface PairedDifference extends TypicalInterval {
 export interface TaskMeans {
   /** null = no attempt was scored. */
   readonly reward: number | null;
-  /** Fraction of correct attempts; null where correctness is not reported. */
+  /** Fraction of correct attempts; null where correctness is not reported, or a simulated user failed them all. */
   readonly pass: number | null;
 }
 
@@ -67,6 +68,9 @@ export interface CompareOptions {
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
+const passOf = (items: readonly EvaluationItem[]): number | null =>
+  items.length === 0 ? null : meanOf(items.map(({ isCorrect }) => (isCorrect === true ? 1 : 0)));
+
 function taskMeans(
   items: readonly EvaluationItem[],
   failureReward: number,
@@ -75,13 +79,12 @@ function taskMeans(
   const rewards = items.flatMap((item) => validationReward(item, failureReward) ?? []);
   return {
     reward: rewards.length === 0 ? null : meanOf(rewards),
-    pass: hasCorrectness
-      ? meanOf(items.map(({ isCorrect }) => (isCorrect === true ? 1 : 0)))
-      : null,
+    pass: hasCorrectness ? passOf(items.filter((item) => !isUserFault(item))) : null,
   };
 }
 
-function itemsOf(evaluation: ComparableEvaluation): {
+/** The attempts of an evaluation, and what a failed one counts with. */
+export function itemsOf(evaluation: ComparableEvaluation): {
   readonly items: readonly EvaluationItem[];
   readonly failureReward: number;
 } {
@@ -90,7 +93,8 @@ function itemsOf(evaluation: ComparableEvaluation): {
   return { items, failureReward: settings.failureReward };
 }
 
-function tasksOf(evaluation: ComparableEvaluation): ReadonlyMap<string, TaskMeans> {
+/** Each task's means over its attempts, by its id. */
+export function meansOf(evaluation: ComparableEvaluation): ReadonlyMap<string, TaskMeans> {
   const { items, failureReward } = itemsOf(evaluation);
   const groups = groupBy(items, ({ id }) => id);
   const hasCorrectness = haveCorrectness(items.map(episodeOf));
@@ -131,7 +135,7 @@ export function compareEvaluations(
   b: ComparableEvaluation,
   { seed = 0 }: CompareOptions = {},
 ): EvaluationComparison {
-  const [first, second] = [tasksOf(a), tasksOf(b)];
+  const [first, second] = [meansOf(a), meansOf(b)];
   const common = [...first].flatMap(([id, own]) => {
     const other = second.get(id);
     return other === undefined ? [] : [{ id, a: own, b: other }];

@@ -1,5 +1,5 @@
 /** The summary of an evaluation: means as a validation computes them, with confidence intervals. Pure. */
-import { isFailed } from "../../core/outcome.ts";
+import { isFailed, isUserFault } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import { passAtK, validationMetrics, validationReward } from "../validation-metrics.ts";
 import { groupBy } from "../../util/group-by.ts";
@@ -103,6 +103,7 @@ function scoresOf(
 ): EvaluationScores {
   const { seed, failureReward } = facts;
   const tasks: Tasks = [...groupBy(items, ({ id }) => id).values()];
+  const counted = tasks.map((own) => own.filter((item) => !isUserFault(item)));
   const names = [...new Set(items.flatMap(({ signals }) => Object.keys(signals)))].sort();
   const rewards = tasks.map((own) =>
     totalOf(own.flatMap((item) => validationReward(item, failureReward) ?? [])),
@@ -117,7 +118,7 @@ function scoresOf(
     rollouts: items.length,
     failed: items.filter(isFailed).length,
     reward: estimate(rewards, seed, metrics[`${prefix}/reward/mean`]),
-    passAt: passEstimates(tasks, metrics, prefix, facts),
+    passAt: passEstimates(counted, metrics, prefix, facts),
     signals: Object.fromEntries(signals),
   };
 }

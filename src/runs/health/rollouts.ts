@@ -50,7 +50,8 @@ const malformed: Rule = {
   },
 };
 
-const ended = /^rollout\/termination_fraction\/(?<reason>error|evaluator_error|timeout)$/u;
+const ended =
+  /^rollout\/termination_fraction\/(?<reason>error|evaluator_error|user_error|timeout)$/u;
 
 const failed: Rule = {
   disease: "failed_rollouts",

@@ -34,7 +34,7 @@ export async function saveAdapter(
     adam.secondMoment.set(name, adapter.adam.secondMoment.get(name)!);
   }
   adam.step = adapter.adam.step;
-  await savePolicyState(policy, adam, { name: baseModel, assets: new Map() }, folder);
+  await savePolicyState(policy, { adam }, { name: baseModel, assets: new Map() }, folder);
   if (!withOptimizer) await rm(join(folder, optimizerFile));
 }
 
@@ -63,7 +63,7 @@ export async function loadAdapter(
   if (!withOptimizer) return loadWeights(adapter, checkpoint.spec, folder);
   const policy = { ...adapter.policy, trained: adapter.policy.loraParameters };
   const adam = createAdamState(policy.trained);
-  await loadPolicyState(policy, adam, folder);
+  await loadPolicyState(policy, { adam }, folder);
   for (const { name } of adapter.policy.trained) {
     adapter.adam.firstMoment.get(name)!.set(adam.firstMoment.get(name)!);
     adapter.adam.secondMoment.get(name)!.set(adam.secondMoment.get(name)!);

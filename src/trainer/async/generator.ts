@@ -84,6 +84,16 @@ export class Generator implements AsyncDisposable {
     return { next: this.#next, pending: [...this.#buffer.places, ...this.#again] };
   }
 
+  /** Batches with tasks that are to begin, or to begin again if the run ends now. */
+  get batches(): readonly number[] {
+    const { next, pending } = this.position;
+    return [...new Set([...pending, next].map((place) => this.#batchOf(place)))];
+  }
+
+  #batchOf(place: number): number {
+    return Math.floor(place / this.#context.batches.batchSize) + 1;
+  }
+
   /** Step `step` begins: rollouts may run further ahead. */
   advance(step: number): void {
     this.#step = step;
@@ -119,6 +129,7 @@ export class Generator implements AsyncDisposable {
       tokens,
       metrics: {
         ...(this.#context.config.rejectionSample.enable ? counts.metrics() : {}),
+        ...this.#context.batches.adaptive?.metrics(),
         "async/dropped_failed": failed,
         "async/running_tasks": this.#buffer.running,
         "async/ready_tasks": this.#buffer.ready.length,
@@ -146,7 +157,7 @@ export class Generator implements AsyncDisposable {
     if (!this.#buffer.mayBegin(this.#step)) return false;
     const place = this.#again.shift() ?? this.#next++;
     const { batches, config } = this.#context;
-    const batch = batches.batch(Math.floor(place / batches.batchSize) + 1);
+    const batch = batches.batch(this.#batchOf(place));
     const task = batch[place % batches.batchSize] as (typeof batch)[number];
     const since = weightSyncsBefore(this.#plan, this.#step);
     const begun = {
@@ -220,6 +231,7 @@ export class Generator implements AsyncDisposable {
 
   #end({ place, key, since, episodes }: BegunTask): void {
     const rollouts: TaskRollouts = { key, since, episodes };
+    this.#context.batches.adaptive?.observe(rollouts);
     const reason = this.#whyDropped(rollouts);
     if (reason === null) {
       this.#buffer.finish(place, rollouts);

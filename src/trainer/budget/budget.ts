@@ -4,7 +4,14 @@
  */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { TokenPrices } from "../../core/prices.ts";
-import { costOf, formatUsd, nothingUsed, tokensOf, type Usage } from "../../runs/spending.ts";
+import {
+  costOf,
+  formatUsd,
+  nothingUsed,
+  type Tokens,
+  tokensOf,
+  type Usage,
+} from "../../runs/spending.ts";
 
 export interface BudgetOptions {
   /** What it ends, for messages. @default "run" */
@@ -12,6 +19,8 @@ export interface BudgetOptions {
   /** `budget.tokens` and `budget.usd`. */
   readonly tokens: number | null;
   readonly usd: number | null;
+  /** `budget.minutes`. @default null */
+  readonly minutes?: number | null;
   /** null where they are unknown. */
   readonly prices: TokenPrices | null;
   /** Spent before this process. @default nothing */
@@ -25,11 +34,15 @@ export interface BudgetOptions {
 interface Spent {
   readonly tokens: number;
   readonly usd: number | null;
+  readonly minutes: number;
 }
 
 const keepEveryMs = 1000;
 
+const nothing: Spent = { tokens: 0, usd: 0, minutes: 0 };
+
 const count = (tokens: number): string => tokens.toLocaleString("en-US");
+const digits = (minutes: number): string => String(Number(minutes.toPrecision(3)));
 
 export class Budget {
   readonly #options: BudgetOptions;
@@ -37,10 +50,10 @@ export class Budget {
   readonly #now: () => number;
   readonly #startedAt: number;
   readonly #exceeded = new AbortController();
-  #usage: Omit<Usage, "hours"> = nothingUsed;
+  #usage: Tokens = nothingUsed;
   #usdPerHour = 0;
   #atStepStart: Spent;
-  #largest: Spent = { tokens: 0, usd: 0 };
+  #largest: Spent = nothing;
   #keptAt: number;
 
   constructor(options: BudgetOptions) {
@@ -64,32 +77,34 @@ export class Budget {
 
   /** Of the whole run. */
   get usage(): Usage {
-    const { prompt, sampled, trained, hours } = this.#before;
-    const ownHours = this.#usdPerHour === 0 ? 0 : (this.#now() - this.#startedAt) / 3_600_000;
+    const { prompt, sampled, trained, hours, minutes } = this.#before;
+    const ownMinutes = (this.#now() - this.#startedAt) / 60_000;
     return {
       prompt: prompt + this.#usage.prompt,
       sampled: sampled + this.#usage.sampled,
       trained: trained + this.#usage.trained,
-      hours: hours + ownHours,
+      hours: hours + (this.#usdPerHour === 0 ? 0 : ownMinutes / 60),
+      minutes: minutes + ownMinutes,
     };
   }
 
   /** Whether anything is limited or has a price, so that it is reported and stored. */
   get isReported(): boolean {
-    const { tokens, usd, prices } = this.#options;
-    return tokens !== null || usd !== null || prices !== null || this.#usdPerHour > 0;
+    const { tokens, usd, minutes = null, prices } = this.#options;
+    const isLimited = tokens !== null || usd !== null || minutes !== null;
+    return isLimited || prices !== null || this.#usdPerHour > 0;
   }
 
   get #spent(): Spent {
     const { prices } = this.#options;
     const usage = this.usage;
-    const tokens = tokensOf(usage);
-    if (prices === null && this.#usdPerHour === 0) return { tokens, usd: null };
+    const spent = { tokens: tokensOf(usage), minutes: usage.minutes };
+    if (prices === null && this.#usdPerHour === 0) return { ...spent, usd: null };
     const ofTokens = prices === null ? 0 : costOf(usage, prices);
-    return { tokens, usd: ofTokens + usage.hours * this.#usdPerHour };
+    return { ...spent, usd: ofTokens + usage.hours * this.#usdPerHour };
   }
 
-  add(part: Partial<Omit<Usage, "hours">>): void {
+  add(part: Partial<Tokens>): void {
     const { prompt, sampled, trained } = this.#usage;
     this.#usage = {
       prompt: prompt + (part.prompt ?? 0),
@@ -99,7 +114,7 @@ export class Budget {
     if (this.#now() - this.#keptAt >= keepEveryMs) this.keep();
     // An update must not be cut off: what it did could not be saved.
     if (part.sampled === undefined || this.signal.aborted) return;
-    const why = this.#reason({ tokens: 0, usd: 0 });
+    const why = this.#reason(nothing);
     if (why !== null)
       this.#exceeded.abort(new AgentTrainerError({ code: "ABORTED", message: why }));
   }
@@ -115,11 +130,12 @@ export class Budget {
   }
 
   stepEnds(): void {
-    const { tokens, usd } = this.#spent;
+    const { tokens, usd, minutes } = this.#spent;
     const before = this.#atStepStart;
     this.#largest = {
       tokens: Math.max(this.#largest.tokens, tokens - before.tokens),
       usd: Math.max(this.#largest.usd ?? 0, (usd ?? 0) - (before.usd ?? 0)),
+      minutes: Math.max(this.#largest.minutes, minutes - before.minutes),
     };
     this.keep();
   }
@@ -130,11 +146,13 @@ export class Budget {
   }
 
   #reason(next: Spent): string | null {
-    const { what = "run", tokens, usd } = this.#options;
+    const { what = "run", tokens, usd, minutes = null } = this.#options;
     const spent = this.#spent;
     const step = (text: string): string => `, and a step takes up to ${text}`;
     if (tokens !== null && (spent.tokens >= tokens || spent.tokens + next.tokens > tokens))
       return `budget.tokens=${tokens} ends the ${what}: ${count(spent.tokens)} tokens are spent${next.tokens > 0 ? step(count(next.tokens)) : ""}.`;
+    if (minutes !== null && (spent.minutes >= minutes || spent.minutes + next.minutes > minutes))
+      return `budget.minutes=${minutes} ends the ${what}: ${digits(spent.minutes)} minutes are spent${next.minutes > 0 ? step(`${digits(next.minutes)} minutes`) : ""}.`;
     if (usd === null || spent.usd === null) return null;
     const nextUsd = next.usd ?? 0;
     if (spent.usd < usd && spent.usd + nextUsd <= usd) return null;
@@ -144,14 +162,16 @@ export class Budget {
   /** `spent/...`, of the whole run. */
   metrics(): Record<string, number> {
     if (!this.isReported) return {};
-    const { prompt, sampled, trained } = this.usage;
+    const { prompt, sampled, trained, minutes } = this.usage;
     const { tokens, usd } = this.#spent;
+    const isTimed = (this.#options.minutes ?? null) !== null;
     return {
       "spent/prompt_tokens": prompt,
       "spent/sampled_tokens": sampled,
       "spent/trained_tokens": trained,
       "spent/tokens": tokens,
       ...(usd === null ? {} : { "spent/usd": usd }),
+      ...(isTimed ? { "time/spent_s": minutes * 60 } : {}),
     };
   }
 }

@@ -6,7 +6,7 @@ import { isBackendLoss } from "../update/update-spec.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { batchSizeOf } from "../../config/batch-size.ts";
 import { isPaidByHour, runPrices, type RunPrices } from "./run-prices.ts";
-import { costOf, formatUsd, tokensOf, type Usage } from "../../runs/spending.ts";
+import { costOf, formatUsd, tokensOf, type Tokens } from "../../runs/spending.ts";
 
 /** Where no option says how long prompts may be. */
 const assumedPrompt = 512;
@@ -20,7 +20,7 @@ export interface RunEstimate {
   readonly promptTokens: number;
   readonly isPromptAssumed: boolean;
   readonly sampledTokens: number;
-  readonly usage: Omit<Usage, "hours">;
+  readonly usage: Tokens;
   readonly price: RunPrices | null;
   /** Hardware is held for the run, and its kind is known when the run starts. */
   readonly isPaidByHour: boolean;
@@ -107,7 +107,7 @@ const count = (value: number): string => Math.round(value).toLocaleString("en-US
 export function formatEstimate(estimate: RunEstimate): string {
   const { steps, rolloutsPerStep, promptTokens, sampledTokens, usage, price, usd } = estimate;
   const size = `${rolloutsPerStep} rollouts${steps === null ? "" : ` × ${steps} steps`}`;
-  const tokens = `${count(usage.prompt)} prompt + ${count(usage.sampled)} sampled + ${count(usage.trained)} trained = ${count(tokensOf({ ...usage, hours: 0 }))} tokens`;
+  const tokens = `${count(usage.prompt)} prompt + ${count(usage.sampled)} sampled + ${count(usage.trained)} trained = ${count(tokensOf(usage))} tokens`;
   const assumed = estimate.isPromptAssumed ? " (assumed; data.max_prompt_length sets it)" : "";
   const basis = `one model call per rollout, prompts of ${promptTokens} tokens${assumed}, completions of rollout.train.max_tokens=${sampledTokens}, without validations`;
   const cost =

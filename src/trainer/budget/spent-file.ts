@@ -13,9 +13,9 @@ const fileOf = (run: string): string => join(run, "spent.json");
 function readSpent(run: string): Usage {
   try {
     const found = JSON.parse(readFileSync(fileOf(run), "utf8")) as Partial<Usage>;
-    const { prompt, sampled, trained, hours } = found;
-    const all = [prompt, sampled, trained, hours];
-    return all.every((value) => Number.isFinite(value)) ? (found as Usage) : nothingUsed;
+    // Earlier versions counted no minutes.
+    const all = { ...nothingUsed, ...found };
+    return Object.values(all).every((value) => Number.isFinite(value)) ? all : nothingUsed;
   } catch {
     return nothingUsed;
   }
@@ -24,15 +24,16 @@ function readSpent(run: string): Usage {
 /** What all processes of the run have spent, at least what its checkpoint says. */
 export function spentBefore(run: string, checkpoint: Usage = nothingUsed): Usage {
   const kept = readSpent(run);
-  const max = (name: keyof Usage): number => Math.max(kept[name], checkpoint[name]);
+  const max = (name: keyof Usage): number => Math.max(kept[name], checkpoint[name] ?? 0);
   return {
     prompt: max("prompt"),
     sampled: max("sampled"),
     trained: max("trained"),
     hours: max("hours"),
+    minutes: max("minutes"),
   };
 }
 
-export function writeSpent(run: string, { prompt, sampled, trained, hours }: Usage): void {
-  writeFileAtomicSync(fileOf(run), `${JSON.stringify({ prompt, sampled, trained, hours })}\n`);
+export function writeSpent(run: string, usage: Usage): void {
+  writeFileAtomicSync(fileOf(run), `${JSON.stringify(usage)}\n`);
 }

@@ -78,6 +78,7 @@ export async function collect(
     journal.episodes(step, "train", episodes);
     checkFailures(episodesOf(rollouts), config.trainer.maxFailedFraction, `step ${step}`);
     for (const one of rollouts) {
+      run.batches.adaptive?.observe(one);
       const assessed = isFiltered ? assessTask(config, one) : null;
       if (assessed !== null) counts.add(assessed);
       if (assessed?.isUseful !== false) chosen.push(one);

@@ -6,6 +6,7 @@ import { hasPrecomputed } from "../../algorithms/precomputed.ts";
 import { isScored } from "../../core/outcome.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf, hasContrast } from "../update/episode-rows.ts";
+import { usesCritic } from "../update/shape-rewards.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 
 /** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
@@ -39,7 +40,7 @@ function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutco
 
 /**
  * Whether the loss can learn from the rollouts of a task: what is compared differs (by role, shaped and
- * filtered, per step where steps are compared), or advantages come from the agent or a teacher. KL in the
+ * filtered, per step where steps are compared), or advantages come from the agent, a critic or a teacher. KL in the
  * reward is not known before the update, and no part of it.
  */
 export function hasSignal(config: TrainConfig, rollouts: TaskRollouts): boolean {
@@ -48,6 +49,7 @@ export function hasSignal(config: TrainConfig, rollouts: TaskRollouts): boolean 
   return groups.some(
     (group) =>
       hasContrast(config, group) ||
+      usesCritic(config, group.name) ||
       (config.algorithm.usePrecomputedAdvantage && hasPrecomputed(group)),
   );
 }

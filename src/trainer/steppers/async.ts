@@ -9,6 +9,7 @@ import { Generator } from "../async/generator.ts";
 import { RolloutBuffer } from "../async/rollout-buffer.ts";
 import { stalenessBound, type StalenessPlan } from "../async/staleness.ts";
 import type { RolloutContext } from "../run-context.ts";
+import { defined } from "../../util/defined.ts";
 import { createLearner } from "../update/learn.ts";
 import { validate } from "./measure.ts";
 import { recordRollouts, startTimer } from "./record.ts";
@@ -150,6 +151,7 @@ export function createAsyncStepper(
       rollouts: { ...before.rollouts, waiting: buffer.ready },
       position: generator.position,
       hasUnservedWeights: isBehind,
+      ...defined({ curriculum: run.batches.adaptive?.snapshot(generator.batches) }),
     }),
     [Symbol.asyncDispose]: () => generator[Symbol.asyncDispose](),
   };

@@ -34,20 +34,32 @@ export interface Objective<Example> {
   measure(examples: readonly Example[]): Promise<UpdateMetrics>;
 }
 
+/** Validations by the rollouts of an agent. */
+export interface MeasuredRewards {
+  /** Serves the trained weights and resolves with their version. */
+  publish(): Promise<number>;
+  validate(step: number): Promise<Validation>;
+}
+
 export interface ExampleSteps<Example> {
   readonly objective: Objective<Example>;
   readonly batches: BatchPlan<Example>;
   /** Held out. */
   readonly val: readonly Example[];
+  /** Where rewards are measured, too. */
+  readonly rewards: MeasuredRewards | null;
   /** Steps completed so far. */
   readonly steps: number;
 }
 
 export function createExampleStepper<Example>(
   run: RunContext,
-  { objective, batches, val, steps }: ExampleSteps<Example>,
+  { objective, batches, val, rewards, steps }: ExampleSteps<Example>,
 ): Stepper {
   let position: Snapshot["position"] = { next: steps, pending: [] };
+  /** Of the weights that are served, where they are others than those of the state. */
+  let published: number | null = null;
+  let isBehind = false;
 
   async function makeStep(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
     const timer = await startTimer(run.backend);
@@ -74,22 +86,33 @@ export function createExampleStepper<Example>(
       counts: {},
     });
     const { skippedInARow: skippedUpdates, stop } = update;
-    const { weightVersion } = state;
+    isBehind ||= update.hasChanged;
+    const weightVersion = published ?? state.weightVersion;
     return { state: { weightVersion, position, skippedUpdates }, stop, metrics };
   }
 
-  async function validate(): Promise<Validation> {
+  async function measureLoss(): Promise<Validation["metrics"]> {
+    if (val.length === 0) return {};
     const measured = await objective.measure(val);
     const { loss = NaN } = measured;
     if (!Number.isFinite(loss)) throw new NumericsError("val/loss", loss);
     const metrics = Object.entries(measured).map(([name, value]) => [`val/${name}`, value]);
-    return { metrics: Object.fromEntries(metrics) as Record<string, number>, episodes: [] };
+    return Object.fromEntries(metrics) as Record<string, number>;
+  }
+
+  async function validate(step: number): Promise<Validation> {
+    const losses = await measureLoss();
+    if (rewards === null) return { metrics: losses, episodes: [] };
+    if (isBehind) published = await rewards.publish();
+    isBehind = false;
+    const { metrics, episodes } = await rewards.validate(step);
+    return { metrics: { ...losses, ...metrics }, episodes };
   }
 
   return {
     step: makeStep,
-    validate: val.length === 0 ? null : validate,
-    // Nothing serves the weights while they are trained.
+    validate: val.length === 0 && rewards === null ? null : validate,
+    // The served weights are those of the last validation, if any were.
     snapshot: () => ({ rollouts: nothingBuffered, position, hasUnservedWeights: true }),
     [Symbol.asyncDispose]: async () => {},
   };

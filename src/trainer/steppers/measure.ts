@@ -32,8 +32,14 @@ export function validationRequests(
   );
 }
 
+/** What a validation needs of a run. */
+export type MeasuredRun = Pick<
+  RolloutContext,
+  "config" | "emit" | "journal" | "rollouts" | "signal" | "valTasks"
+>;
+
 /** Validates the weights after step `step`. @throws AgentTrainerError TOO_MANY_FAILURES */
-export async function validate(run: RolloutContext, step: number): Promise<Validation> {
+export async function validate(run: MeasuredRun, step: number): Promise<Validation> {
   const { config, emit, journal, signal } = run;
   const requests = validationRequests(config, run.valTasks, `val-${step}`);
   const { valBatchSize } = config.data;

@@ -13,10 +13,8 @@ export interface UpdateGuard {
 }
 
 /** What a checkpoint of the last completed step must hold in addition to the weights. */
-export interface Snapshot {
+export interface Snapshot extends Pick<RunState, "position" | "hasUnservedWeights" | "curriculum"> {
   readonly rollouts: BufferedRollouts;
-  readonly position: RunState["position"];
-  readonly hasUnservedWeights: boolean;
 }
 
 /** What a step changes in the state of the run. */

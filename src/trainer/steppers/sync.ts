@@ -6,6 +6,7 @@ import { sampledTokens } from "../../runs/episode-metrics.ts";
 import type { RolloutContext } from "../run-context.ts";
 import { collect } from "../rollouts/collect.ts";
 import { chooseReplay, keepForReplay, replayMetrics } from "../rollouts/replay.ts";
+import { defined } from "../../util/defined.ts";
 import { createLearner } from "../update/learn.ts";
 import { validate } from "./measure.ts";
 import { recordRollouts, startTimer } from "./record.ts";
@@ -16,7 +17,8 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
   const { backend, config, gate } = run;
   const learn = createLearner(run);
   let { waiting, replay } = before.rollouts;
-  let { position } = before;
+  let { position, curriculum } = before;
+  const { adaptive } = run.batches;
 
   async function makeStep(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
     const timer = await startTimer(backend);
@@ -35,8 +37,13 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
     waiting = collected.waiting;
     replay = keepForReplay(replay, collected.rollouts, config, step);
     position = { next: batches, pending: [] };
+    curriculum = adaptive?.snapshot([]);
 
-    const counts = { ...collected.metrics, ...replayMetrics(config, replayed, replay, step) };
+    const counts = {
+      ...collected.metrics,
+      ...replayMetrics(config, replayed, replay, step),
+      ...adaptive?.metrics(),
+    };
     const metrics = await recordRollouts(run, step, {
       ...{ timer, groups, rows, update, weightVersion, counts, episodes, batches },
       throughput: [sampledTokens(episodes), rolloutS],
@@ -49,7 +56,12 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
     step: makeStep,
     validate: run.valTasks.length === 0 ? null : (after) => validate(run, after),
     // Weights that have changed are served at the end of their step.
-    snapshot: () => ({ rollouts: { waiting, replay }, position, hasUnservedWeights: false }),
+    snapshot: () => ({
+      rollouts: { waiting, replay },
+      position,
+      hasUnservedWeights: false,
+      ...defined({ curriculum }),
+    }),
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -6,6 +6,7 @@ import type { UpdateMetrics } from "../../core/backend.ts";
 import { type AgentTrainerError, NumericsError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { exceededLimits, refusedLimits, type UpdateLimits } from "../../core/loss/update-limits.ts";
+import { groupBy } from "../../util/group-by.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 import type { WeightGate } from "../../rollouts/service/weight-gate.ts";
 import type { RunContext } from "../run-context.ts";
@@ -16,7 +17,7 @@ import { updateWithTrainerLoss } from "./trainer-loss.ts";
 import { type LossPlan, optimOf } from "./update-spec.ts";
 
 export interface MiniBatchPlan {
-  /** Mini-batches of each pass; never more than there are rows. */
+  /** Mini-batches of each pass; never more than there are sequences. */
   readonly parts: number;
   /** Passes over the rows. */
   readonly epochs: number;
@@ -26,19 +27,22 @@ export interface MiniBatchPlan {
 type Rows = readonly TrainingRow[];
 
 /**
- * Every row once per pass, in mini-batches whose sizes differ by at most one. A single one keeps the
- * order of the rows; several are reshuffled in each pass.
+ * Every row once per pass, in mini-batches whose numbers of sequences differ by at most one; rows of one sequence
+ * stay together. A single one keeps the order of the rows; several are reshuffled in each pass.
  */
 export function miniBatches(rows: Rows, { parts, epochs, seed }: MiniBatchPlan): readonly Rows[] {
-  const count = Math.min(parts, rows.length);
+  const sequences = [...groupBy(rows, (row) => row.sequence ?? row).values()];
+  const count = Math.min(parts, sequences.length);
   return Array.from({ length: epochs }, (_, epoch) => {
     if (count <= 1) return rows.length === 0 ? [] : [rows];
-    const order = shuffled(rows, createRandom(deriveSeed(seed, "mini-batches", epoch)));
+    const order = shuffled(sequences, createRandom(deriveSeed(seed, "mini-batches", epoch)));
     return Array.from({ length: count }, (_part, part) =>
-      order.slice(
-        Math.floor((part * order.length) / count),
-        Math.floor(((part + 1) * order.length) / count),
-      ),
+      order
+        .slice(
+          Math.floor((part * order.length) / count),
+          Math.floor(((part + 1) * order.length) / count),
+        )
+        .flat(),
     );
   }).flat();
 }

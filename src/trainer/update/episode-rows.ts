@@ -30,7 +30,7 @@ export function groupsOf(config: TrainConfig, rollouts: readonly TaskRollouts[])
   const { excludedReasons } = config.algorithm;
   const grouped = groupTrajectories(rollouts, { excludedReasons });
   const shaped = shapeOverlong(config, grouped.groups);
-  return { groups: shaped.groups, metrics: { ...grouped.metrics, ...shaped.metrics } };
+  return { ...shaped, metrics: { ...grouped.metrics, ...shaped.metrics } };
 }
 
 type Estimator = TrainConfig["algorithm"]["estimator"];
@@ -82,6 +82,9 @@ function filtersUniform(config: TrainConfig): boolean {
 
 function advantageOptions({ algorithm }: TrainConfig, custom: CustomEstimators): AdvantageOptions {
   const find = (given: Estimator): AdvantageEstimator => {
+    // They come with the rows, from the critic.
+    if (given.type === "gae")
+      return (groups) => groups.map(({ length }) => new Float64Array(length));
     const estimator = findEstimator(given.type, custom);
     const normByStd = !("normByStd" in given) || given.normByStd;
     const weights = weightsOf("weights" in given ? given.weights : []);
@@ -132,6 +135,8 @@ export interface BuiltRows {
   readonly rows: readonly TrainingRow[];
   /** Groups that were dropped because nothing differs within them. */
   readonly uniform: readonly TrajectoryGroup[];
+  /** Groups whose advantages were estimated. */
+  readonly estimated: readonly TrajectoryGroup[];
   readonly metrics: Record<string, number>;
 }
 
@@ -162,6 +167,7 @@ export function rowsOf(
   return {
     rows: built.rows,
     uniform: open.filter((group) => !isKept.has(group)),
+    estimated: open.filter((group) => isKept.has(group)),
     metrics: {
       ...grouped.metrics,
       ...filtered?.metrics,

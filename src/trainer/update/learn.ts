@@ -8,6 +8,7 @@ import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { UpdateGuard } from "../steppers/stepper.ts";
 import { applyUpdates, miniBatches, type Updates } from "./apply-updates.ts";
 import { correctRows } from "./correct-rows.ts";
+import { criticOf, estimateWithCritic } from "./critic.ts";
 import { distillRows } from "./distillation.ts";
 import { groupsOf, rowsOf } from "./episode-rows.ts";
 import { limitsOf } from "./guards.ts";
@@ -21,7 +22,7 @@ import {
   withSharedForward,
 } from "./shared-forward.ts";
 import { recordTokens } from "./token-records.ts";
-import { logprobTemperatureOf, planLoss } from "./update-spec.ts";
+import { logprobTemperatureOf, planLoss, withCritic } from "./update-spec.ts";
 import { warnOfFailures, warnOfRoles, warnOfRows } from "./warnings.ts";
 
 /** Groups of trajectories with the rewards that are trained on. */
@@ -93,8 +94,13 @@ export function createLearner(run: RolloutContext): Learner {
 
     async rows(step, { rollouts, options, ...groups }) {
       const built = rowsOf(config, groups, run.estimators, options);
+      const estimated = await estimateWithCritic(
+        config,
+        { rows: built.rows, groups: built.estimated, penalties: groups.tokenPenalties },
+        async (rows) => await backend.values!(rows, signal),
+      );
       const corrected = await correctRows(
-        built.rows,
+        estimated.rows,
         (rows) => logprobs(rows, "current"),
         config.algorithm.rolloutCorrection,
       );
@@ -104,8 +110,9 @@ export function createLearner(run: RolloutContext): Learner {
         ...{ groups: groups.groups, uniform, options },
       });
       const metrics = {
-        ...{ ...built.metrics, ...corrected.metrics },
+        ...{ ...built.metrics, ...estimated.metrics, ...corrected.metrics },
         ...{ ...distilled.metrics, ...observed.metrics },
+        ...(criticOf(config, step)?.isWarmup === true ? { "train/critic_warmup": 1 } : {}),
       };
       warnOfRows(run, step, { rollouts, built: built.rows, metrics });
       return { rows: observed.rows, metrics };
@@ -113,6 +120,7 @@ export function createLearner(run: RolloutContext): Learner {
 
     async update(step, { rows }, guard, skippedBefore) {
       const { numMinibatches, ppoEpochs } = config.training;
+      const critic = criticOf(config, step);
       await recordTokens({ ...run, backend: withKnownForward(run.backend, known) }, step, rows);
       return await applyUpdates(
         { ...run, backend },
@@ -123,7 +131,7 @@ export function createLearner(run: RolloutContext): Learner {
             epochs: ppoEpochs,
             seed: deriveSeed(config.trainer.seed, "update", step),
           }),
-          loss: planLoss(config, backend.capabilities, run.losses),
+          loss: withCritic(planLoss(config, backend.capabilities, run.losses), critic),
           limits: limitsOf(config.guards),
         },
         guard,

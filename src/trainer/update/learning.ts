@@ -52,11 +52,12 @@ const lossesOf = ({ algorithm }: TrainConfig): string[] => [
 function isFlat(config: TrainConfig, rows: readonly TrainingRow[]): boolean {
   // A custom loss may learn from anything.
   const readsMore = lossesOf(config).some((name) => name === "cross_entropy" || !known.has(name));
-  const observes = rows.some(({ observationWeights }) => observationWeights !== undefined);
-  return config.algorithm.klBeta === 0 && !readsMore && !observes && areZero(rows);
+  // Cross-entropy of what was observed, or a critic's values.
+  const hasMore = rows.some((row) => (row.observationWeights ?? row.returns) !== undefined);
+  return config.algorithm.klBeta === 0 && !readsMore && !hasMore && areZero(rows);
 }
 
-/** Something else than advantages taught the model: a custom loss, a penalty, observations. */
+/** Something else than advantages taught the model: a custom loss, a penalty, observations, returns. */
 function hasZeroAdvantages(config: TrainConfig, rows: readonly TrainingRow[]): boolean {
   return lossesOf(config).some((name) => name !== "cross_entropy") && areZero(rows);
 }

@@ -35,6 +35,9 @@ function textOf(hint: unknown): string | null {
   return typeof hint === "string" ? hint : JSON.stringify(hint);
 }
 
+const atTemperature = (row: TrainingRow, factor: number): TrainingRow =>
+  factor === 1 ? row : { ...row, temperature: (row.temperature ?? 1) * factor };
+
 const where = (row: TrainingRow): string => row.provenance.episodeId;
 
 /**
@@ -67,7 +70,8 @@ export async function teachItself(
       trajectory.steps.map(({ trace }) => [`${episode.id}\n${trace.id}`, trace] as const),
     ),
   );
-  const { hintTemplate, selfWeights } = distillation;
+  const { hintTemplate, selfWeights, teacherAverage, teacherTemperature } = distillation;
+  const kept = selfWeights === "initial" ? "reference" : "current";
   let unhinted = 0;
   const read = rows.map((row) => {
     const text = texts.get(where(row)) ?? null;
@@ -81,8 +85,8 @@ export async function teachItself(
   });
   const open = read.filter((one) => one !== null);
   const scored = await score(
-    open.map(({ row }) => row),
-    selfWeights === "current" ? "current" : "reference",
+    open.map(({ row }) => atTemperature(row, teacherTemperature)),
+    teacherAverage === null ? kept : "average",
   );
   const logprobsOf = new Map(open.map((one, i) => [one, scored[i]!]));
   return {

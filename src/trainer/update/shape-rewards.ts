@@ -8,6 +8,7 @@ import {
 } from "../../algorithms/reward-shaping.ts";
 import { buildRows, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import { mean } from "../../algorithms/statistics.ts";
+import type { WhichWeights } from "../../core/backend.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { GroupMember, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
@@ -15,8 +16,14 @@ import type { TrainConfig } from "../../config/train-config.ts";
 /** The groups of a step, and what was counted while building them. */
 export interface StepGroups {
   readonly groups: readonly TrajectoryGroup[];
+  /** [token] what a critic's estimates subtract from the reward of each token, by the tokens of its row. */
+  readonly tokenPenalties: ReadonlyMap<Int32Array, Float64Array>;
   readonly metrics: Readonly<Record<string, number>>;
 }
+
+/** Whether a role's advantages come from the critic, which gives each token a value. */
+export const usesCritic = ({ algorithm }: TrainConfig, role: string): boolean =>
+  algorithm.estimator.type === "gae" && algorithm.estimatorByRole.every((one) => one.role !== role);
 
 /** Whether steps are compared, so that each has its own reward. */
 export function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
@@ -27,7 +34,8 @@ export function isPerStep({ stepwiseAdvantage }: TrainConfig): boolean {
 export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGroup[]): StepGroups {
   const { algorithm, rollout } = config;
   const { enable, len: margin, penaltyFactor: factor, maxLength } = algorithm.overlongBuffer;
-  if (!enable) return { groups, metrics: {} };
+  const tokenPenalties = new Map<Int32Array, Float64Array>();
+  if (!enable) return { groups, tokenPenalties, metrics: {} };
   const options = { maxLength: maxLength ?? rollout.train.maxTokens, margin, factor };
   const penalties: number[] = [];
   const penaltyOf = (length: number): number => {
@@ -42,6 +50,7 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
     : withRewards(groups, (member) => member.reward + penaltyOf(maxResponseLength(member)));
   return {
     groups: shaped,
+    tokenPenalties,
     metrics: {
       "shaping/overlong_penalty": mean(penalties),
       "shaping/overlong_fraction": mean(penalties.map((penalty) => (penalty < 0 ? 1 : 0))),
@@ -52,7 +61,7 @@ export function shapeOverlong(config: TrainConfig, groups: readonly TrajectoryGr
 /** Requests log-probabilities of rows' tokens. */
 export type Score = (
   rows: readonly TrainingRow[],
-  which: "current" | "reference",
+  which: WhichWeights,
 ) => Promise<readonly Float32Array[]>;
 
 /** One call of a trajectory; unique even if names repeat. */
@@ -61,16 +70,16 @@ const keyOf = (episodeId: string, uid: string, traceId: string): string =>
 
 /**
  * Subtracts the KL divergence to the reference from each reward, or with per-step advantages from
- * each step's.
+ * each step's, or where a critic gives each token a value, from each token's.
  */
 export async function shapeByKl(
   config: TrainConfig,
-  { groups, metrics }: StepGroups,
+  { groups, metrics, tokenPenalties }: StepGroups,
   score: Score,
   options: RowsOptions,
 ): Promise<StepGroups> {
   const { algorithm } = config;
-  if (!algorithm.useKlInReward || groups.length === 0) return { groups, metrics };
+  if (!algorithm.useKlInReward || groups.length === 0) return { groups, tokenPenalties, metrics };
   const nothing = groups.map(({ members }) => new Float64Array(members.length));
   const { rows } = buildRows(groups, nothing, options);
   const policy = await score(rows, "current");
@@ -93,10 +102,17 @@ export async function shapeByKl(
     );
   const ofAll = (member: GroupMember): number =>
     ofSteps(member).reduce((sum, value) => sum + value, 0);
+  const shaped = (one: TrajectoryGroup): readonly TrajectoryGroup[] => {
+    if (usesCritic(config, one.name)) return [one];
+    return isPerStep(config)
+      ? withStepShaping([one], ofSteps)
+      : withRewards([one], (member) => member.reward + ofAll(member));
+  };
   return {
-    groups: isPerStep(config)
-      ? withStepShaping(groups, ofSteps)
-      : withRewards(groups, (member) => member.reward + ofAll(member)),
+    groups: groups.flatMap(shaped),
+    tokenPenalties: new Map(
+      rows.map(({ tokens }, r) => [tokens, penalty.estimates[r]!.map((kl) => klCoef * kl)]),
+    ),
     metrics: {
       ...metrics,
       "shaping/reward_kl_penalty": penalty.mean,

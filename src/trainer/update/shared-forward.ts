@@ -9,7 +9,7 @@ import { overlay } from "../../core/overlay.ts";
 /** What an update needs of a backend. */
 export type UpdateBackend = Pick<
   TrainingBackend,
-  "name" | "capabilities" | "forward" | "entropies" | "updatePolicy"
+  "name" | "capabilities" | "forward" | "entropies" | "values" | "updatePolicy"
 >;
 
 interface Scored {

@@ -97,6 +97,7 @@ function untrained(episodes: readonly Episode[]): Named {
             count,
             why: `are not trained on, because the rule "${rule}" takes them for side calls`,
             how: "rollout.side_calls=train includes them",
+            isWanted: true,
           },
     );
   }

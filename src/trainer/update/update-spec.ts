@@ -19,6 +19,7 @@ import {
   type OptimSpec,
 } from "../../core/loss/loss.ts";
 import type { RowLoss } from "../../core/loss/row-loss.ts";
+import type { CriticSpec } from "../../core/loss/value-loss.ts";
 import { rowLossOf } from "../../core/loss/row-losses.ts";
 import type { CustomLosses } from "../custom-algorithms.ts";
 import type { RunContext } from "../run-context.ts";
@@ -113,6 +114,12 @@ export function isBackendLoss(
     (losses as readonly string[]).includes(loss.type) &&
     (!hasDualClip || dualClip === true)
   );
+}
+
+/** The same loss for an update in which the critic learns, too, or alone. */
+export function withCritic({ spec, byRole }: LossPlan, critic: CriticSpec | null): LossPlan {
+  if (critic === null) return { spec, byRole };
+  return { spec: { ...spec, critic }, byRole: critic.isWarmup ? null : byRole };
 }
 
 export function planLoss(

@@ -19,7 +19,7 @@ async function syncFile(path: string): Promise<void> {
 }
 
 /** The same for the names in a folder; Windows has no such call. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   if (!isWindows) await syncOpen(path, "r");
 }
 

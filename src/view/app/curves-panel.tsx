@@ -5,12 +5,12 @@ import { bandOf, type Values } from "../curves.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartLine, ChartProps } from "./plot.ts";
 import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
+import { colorOf, maxLines, maxRuns } from "./overlaid.ts";
 import { useRead } from "./read.ts";
 import { remembered } from "./remember.ts";
 
-/** Hooks need a fixed number of calls: at most these curves are shown. */
-const places = [0, 1, 2, 3, 4, 5, 6, 7] as const;
-export const maxCurves: number = places.length;
+/** Hooks need a fixed number of calls. */
+const places = Array.from({ length: maxRuns }, (_, i) => i);
 
 export const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
 
@@ -30,23 +30,6 @@ interface Curve {
   readonly values: Values;
 }
 
-/** Whether some of the runs differ in their seed alone. */
-export function haveSeeds(runs: readonly RunEntry[], apart: RunsApart | null): boolean {
-  const groups = runs.map(({ key }) => apart?.groups[key] ?? key);
-  return new Set(groups).size < groups.length;
-}
-
-/** Color of a run's curve, from 1; 0 where it is not overlaid. Runs that are joined to a band share that of the first. */
-export function colorOf(
-  run: RunEntry,
-  runs: readonly RunEntry[],
-  joined: RunsApart | null,
-): number {
-  if (!runs.includes(run)) return 0;
-  const groupOf = ({ key }: RunEntry): number => joined?.groups[key] ?? key;
-  return 1 + runs.findIndex((one) => groupOf(one) === groupOf(run));
-}
-
 type Lines = Required<Pick<ChartProps, "lines" | "bands">>;
 
 /** A line for each color, with a band where several runs have it. */
@@ -57,7 +40,7 @@ function linesOf(
 ): Lines {
   const lines: ChartLine[] = [];
   const bands: Lines["bands"][number][] = [];
-  for (const place of places) {
+  for (let place = 0; place < maxLines; place++) {
     const members = curves.filter(({ run }) => colorOf(run, runs, joined) === place + 1);
     const [first] = members;
     if (first === undefined) continue;
@@ -74,7 +57,7 @@ function linesOf(
 }
 
 interface CurvesProps {
-  /** Those that are overlaid, at most eight. */
+  /** Those that are overlaid. */
   readonly runs: readonly RunEntry[];
   readonly all: number;
   /** Null where curves of other seeds are not joined. */

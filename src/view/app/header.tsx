@@ -74,7 +74,9 @@ export function Header({ route, run, isConnected }: HeaderProps) {
         <a class="brand" href="#/runs">
           Runs
         </a>
-        {run !== undefined && route.page !== "runs" && <Tabs route={route} run={run} />}
+        {run !== undefined && !["runs", "rounds"].includes(route.page) && (
+          <Tabs route={route} run={run} />
+        )}
       </nav>
       <span class="row end">
         {!isConnected && (

@@ -9,6 +9,7 @@ import { Pending } from "./pending.tsx";
 import { useLive, useRead } from "./read.ts";
 import type { Route } from "./parse-route.ts";
 import { useRoute } from "./route.ts";
+import { RoundsPage } from "./rounds-page.tsx";
 import { RunPage } from "./run-page.tsx";
 import { RunsPage } from "./runs-page.tsx";
 import { TasksPage } from "./tasks-page.tsx";
@@ -31,9 +32,19 @@ function Missing({ what }: { what: string }) {
   );
 }
 
-function View({ route, runs, stamp }: { route: Route; runs: readonly RunEntry[]; stamp: string }) {
+interface ViewProps {
+  readonly route: Route;
+  readonly runs: readonly RunEntry[];
+  /** Of the run. */
+  readonly stamp: string;
+  /** Of all runs. */
+  readonly stamps: string;
+}
+
+function View({ route, runs, stamp, stamps }: ViewProps) {
   const run = runs.find(({ key }) => key === route.run);
   if (route.page === "runs") return <RunsPage runs={runs} />;
+  if (route.page === "rounds") return <RoundsPage stamp={stamps} />;
   if (route.page === "diff") return <DiffPage runs={runs} route={route} />;
   if (route.page === "unknown") return <Missing what="page" />;
   if (run === undefined) return <Missing what="run" />;
@@ -60,14 +71,16 @@ function App() {
   const { value: runs, error } = useRead<readonly RunEntry[]>(isReady ? "/api/runs" : null, all);
   const run = runs?.find(({ key }) => key === route.run);
   document.title = visibleText(
-    `${run === undefined || route.page === "runs" ? "Runs" : run.name}${route.id === "" ? "" : ` – ${route.id}`} – agent-trainer`,
+    `${route.page === "rounds" ? "Rounds" : run === undefined || route.page === "runs" ? "Runs" : run.name}${route.id === "" ? "" : ` – ${route.id}`} – agent-trainer`,
   );
   return (
     <>
       <Header route={route} run={run} isConnected={isConnected} />
       <main>
         {runs === null && <Pending what="the runs" error={error} />}
-        {runs !== null && <View route={route} runs={runs} stamp={stamps.get(route.run) ?? ""} />}
+        {runs !== null && (
+          <View route={route} runs={runs} stamp={stamps.get(route.run) ?? ""} stamps={all} />
+        )}
       </main>
     </>
   );

@@ -1,7 +1,7 @@
 /** What the page's address says. */
 
 export interface Route {
-  /** `runs`, `run`, `tasks`, `episodes`, `episode`, `group` or `diff`. */
+  /** `runs`, `rounds`, `run`, `tasks`, `episodes`, `episode`, `group` or `diff`. */
   readonly page: string;
   readonly run: number;
   readonly id: string;
@@ -17,8 +17,8 @@ export interface Route {
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/u, "").split("?");
   const [given = "", run = "0", id = ""] = path.split("/");
-  // The list of runs has no name after it.
-  const page = given === "runs" && path !== "runs" ? "unknown" : given;
+  // The lists have no name after them.
+  const page = ["runs", "rounds"].includes(given) && path !== given ? "unknown" : given;
   const { tokens, http, overlay, ...filter } = Object.fromEntries(new URLSearchParams(query));
   return {
     page: page === "" ? "runs" : page,

@@ -1,10 +1,11 @@
 /** All runs: states, dates, what differs between them; their curves in one chart, and whether the difference is real. */
 import { useState } from "preact/hooks";
-import type { RunEntry, RunsApart } from "../api.ts";
+import type { RoundRow, RunEntry, RunsApart } from "../api.ts";
 import { useChartSettings } from "./chart-settings.tsx";
-import { colorOf, Curves, haveSeeds, maxCurves } from "./curves-panel.tsx";
+import { Curves } from "./curves-panel.tsx";
 import { Differences } from "./differences.tsx";
 import { useKeys } from "./keys.ts";
+import { colorOf, fitting, haveSeeds } from "./overlaid.ts";
 import { useRead } from "./read.ts";
 import { useRemembered } from "./remember.ts";
 import { go, linkTo } from "./route.ts";
@@ -15,15 +16,19 @@ import { TableHead } from "./table-head.tsx";
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
   const [chosen, setChosen] = useState<readonly number[] | null>(null);
   const { value: apart } = useRead<RunsApart>("/api/apart", runs.length);
+  const { value: rounds } = useRead<readonly RoundRow[]>("/api/rounds", runs.length);
   const [keptApart, setApart] = useRemembered("seeds-apart");
   const controls = useChartSettings();
-  const overlaid = chosen ?? runs.slice(0, maxCurves).map(({ key }) => key);
+  const bySeeds = keptApart === "" ? apart : null;
+  const wanted = chosen?.flatMap((key) => runs.filter((run) => run.key === key));
+  // The oldest choices make room.
+  const curves =
+    wanted === undefined
+      ? fitting(runs, bySeeds)
+      : fitting(wanted.toReversed(), bySeeds).toReversed();
+  const overlaid = curves.map(({ key }) => key);
   const toggle = (key: number): void =>
-    setChosen(
-      overlaid.includes(key)
-        ? overlaid.filter((one) => one !== key)
-        : [...overlaid, key].slice(-maxCurves),
-    );
+    setChosen(overlaid.includes(key) ? overlaid.filter((one) => one !== key) : [...overlaid, key]);
   const selected = useSelection("", runs, ({ key }) => go(linkTo("run", key)));
   useKeys({
     x: () => {
@@ -31,12 +36,12 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
       if (run !== undefined) toggle(run.key);
     },
   });
-  const curves = overlaid.flatMap((key) => runs.filter((run) => run.key === key));
-  const joined = keptApart === "" && haveSeeds(curves, apart) ? apart : null;
+  const joined = haveSeeds(curves, bySeeds) ? bySeeds : null;
   return (
     <div class="stack">
       <div class="row head">
         <h1>Runs</h1>
+        {rounds !== null && rounds.length > 0 && <a href="#/rounds">Rounds</a>}
         <span class="dim small">
           <kbd>j</kbd> <kbd>k</kbd> select, <kbd>Enter</kbd> opens, <kbd>x</kbd> overlays
         </span>

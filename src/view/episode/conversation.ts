@@ -1,6 +1,8 @@
 /** An episode's calls with what is new in each prompt: the conversation once, and where it breaks. */
 import type { ChatMessage } from "../../core/message.ts";
-import type { Episode, Step } from "../../core/trajectory.ts";
+import { callKinds, type CallKind } from "../../core/lineage-kinds.ts";
+import { findLineages } from "../../core/lineages.ts";
+import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
 import type { ViewCall, ViewMessage, ViewTrajectory } from "../api.ts";
 import { findThreads } from "./threads.ts";
 import { isToolError, messageText } from "../../core/message-text.ts";
@@ -98,9 +100,38 @@ interface CallPlace {
   readonly before: Step | undefined;
   readonly k: number;
   readonly thread: number;
+  /** What is known of its training. */
+  readonly notes: readonly string[];
 }
 
-function viewCall(step: Step, { before, k, thread }: CallPlace): ViewCall {
+const kindTexts: Readonly<Record<CallKind, string>> = {
+  summary: "a summary, with which a later row begins",
+  sub_agent: "of a sub-agent",
+};
+
+/** In which row of several each call is trained, and what it is for; or why it is not trained on. */
+function trainingNotes({ steps, untrained }: Trajectory): ReadonlyMap<Step, readonly string[]> {
+  if (typeof untrained === "string")
+    return new Map(steps.map((step) => [step, [`not trained on: ${untrained}`]]));
+  const whole = steps.filter(
+    ({ trace: { untrainable, promptIds, responseIds } }) =>
+      untrainable === undefined && length(promptIds) > 0 && length(responseIds) > 0,
+  );
+  const { lineages } = findLineages(whole, ({ trace }) => trace.sampling?.temperature ?? 1);
+  if (lineages.length < 2) return new Map();
+  const kinds = callKinds(lineages);
+  return new Map(
+    lineages.flatMap((lineage, i) =>
+      lineage.map((step) => {
+        const kind = kinds.get(step);
+        const row = `row ${i + 1} of ${lineages.length}`;
+        return [step, [kind === undefined ? row : `${row}, ${kindTexts[kind]}`]] as const;
+      }),
+    ),
+  );
+}
+
+function viewCall(step: Step, { before, k, thread, notes }: CallPlace): ViewCall {
   const { trace } = step;
   const { messages, break: why } = newMessages(step, before);
   return {
@@ -114,7 +145,7 @@ function viewCall(step: Step, { before, k, thread }: CallPlace): ViewCall {
     seconds: Math.max(0, (trace.finishedAt - trace.startedAt) / 1000) || 0,
     weightVersion: trace.weightVersion ?? null,
     tools: (trace.tools ?? []).map(({ name }) => name),
-    notes: notesOf(step),
+    notes: [...notesOf(step), ...notes],
     hasTokens: length(trace.responseIds) > 0,
     thread,
   };
@@ -123,12 +154,15 @@ function viewCall(step: Step, { before, k, thread }: CallPlace): ViewCall {
 /** All calls, numbered through the episode. */
 export function viewTrajectories({ trajectories }: Episode): ViewTrajectory[] {
   let first = 0;
-  return trajectories.map(({ name, reward, steps }) => {
+  return trajectories.map((trajectory) => {
+    const { name, reward, steps } = trajectory;
+    const notes = trainingNotes(trajectory);
     const { of, threads } = findThreads(steps, first);
     const last: (Step | undefined)[] = [];
     const calls = steps.map((step, i) => {
       const thread = of[i] ?? 0;
-      const call = viewCall(step, { before: last[thread], k: first + i, thread });
+      const place = { before: last[thread], k: first + i, thread, notes: notes.get(step) ?? [] };
+      const call = viewCall(step, place);
       last[thread] = step;
       return call;
     });

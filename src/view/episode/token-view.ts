@@ -57,9 +57,6 @@ function stepReasons({ trace }: Step, trajectory: Trajectory): string[] {
     ...(trace.untrainable === undefined
       ? []
       : [`The call cannot be trained on: ${trace.untrainable}.`]),
-    ...(trace.sideCall === undefined
-      ? []
-      : [`It is a side call by the rule "${trace.sideCall}", which is kept out of training.`]),
     ...(list(trace.responseIds).length === 0
       ? ["The inference server returned no token ids for it."]
       : []),

@@ -16,6 +16,7 @@ const endings: Readonly<Record<string, string>> = {
   timeout: "The time limit ended it.",
   error: "Every attempt failed.",
   evaluator_error: "The agent returned, but the evaluator failed.",
+  user_error: "The simulated user failed, which says nothing of the agent.",
   aborted: "It was cut off because the run stopped.",
   unknown: "It is not known why it ended.",
 };

@@ -32,6 +32,7 @@ import { isPhase, mainPhase } from "../phases.ts";
 import { requireToken } from "./access.ts";
 import { healthSection } from "./documentation.ts";
 import { parseFilter } from "./query-filter.ts";
+import { type FindFeedback, roundRows } from "./rounds.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
 export interface ViewAppOptions {
@@ -40,6 +41,8 @@ export interface ViewAppOptions {
   readonly host: string;
   /** Folder with `index.html`, `app.js` and `app.css`. */
   readonly assets: string;
+  /** What users said of the models of rounds. @default nothing is known */
+  readonly findFeedback?: FindFeedback | undefined;
   /** How often news is looked for. @default 1000 */
   readonly pollMs?: number;
 }
@@ -61,7 +64,8 @@ function optionsOf(folder: string): ReadonlyMap<string, string> {
   }
 }
 
-export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: ViewAppOptions): Hono {
+export function createViewApp(options: ViewAppOptions): Hono {
+  const { runs, token, host, assets, findFeedback, pollMs = 1000 } = options;
   const app = new Hono();
   app.use(requireToken(token, host));
   app.onError((error, context) => context.json({ error: error.message }, 500));
@@ -82,6 +86,8 @@ export function createViewApp({ runs, token, host, assets, pollMs = 1000 }: View
   app.get("/api/apart", (context) =>
     context.json(runsApart(runs.map(({ folder }) => optionsOf(folder)))),
   );
+
+  app.get("/api/rounds", (context) => context.json(roundRows(runs, findFeedback)));
 
   app.get("/api/docs/:anchor", (context) => {
     const text = healthSection(context.req.param("anchor"));

@@ -1,6 +1,7 @@
 /** The viewer on a socket. */
 import { fetchServer, listen } from "../../http/listen.ts";
 import { createViewApp } from "./app.ts";
+import type { FindFeedback } from "./rounds.ts";
 import { type FindDecoder, ViewedRun } from "./viewed-run.ts";
 import type { IndexState } from "../api.ts";
 
@@ -12,6 +13,8 @@ export interface ViewServerOptions {
   /** Folder with the built page. */
   readonly assets: string;
   readonly findDecoder: FindDecoder;
+  /** What users said of the models of rounds. @default nothing is known */
+  readonly findFeedback?: FindFeedback;
   /** How often the runs are looked at, in milliseconds. @default 1000 */
   readonly pollMs?: number;
   readonly onProgress?: (folder: string, state: IndexState) => void;
@@ -35,7 +38,14 @@ export async function startViewServer(options: ViewServerOptions): Promise<ViewS
   try {
     for (const [key, folder] of folders.entries())
       runs.push(new ViewedRun(folder, key, findDecoder));
-    const app = createViewApp({ runs, token, host, assets, pollMs });
+    const app = createViewApp({
+      runs,
+      token,
+      host,
+      assets,
+      findFeedback: options.findFeedback,
+      pollMs,
+    });
     const server = await listen(fetchServer(app.fetch, host), {
       name: "The viewer",
       host,

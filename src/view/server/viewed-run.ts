@@ -7,6 +7,7 @@ import type { RunFinding } from "../../core/health.ts";
 import type { MetricLine } from "../../runs/health/history.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import { readRunHealth } from "../../runs/run-health.ts";
+import { isSweep } from "../../runs/sweeps/sweep-record.ts";
 import { readListedRun } from "../../runs/run-summary.ts";
 import { configFile, readStoredConfig, textAt } from "../../runs/stored-config.ts";
 import type { EpisodePhase, EpisodeRow, RunEntry } from "../api.ts";
@@ -22,11 +23,12 @@ export type FindDecoder = (model: string) => Promise<DecodeTokens | null>;
 export const isViewable = (folder: string): boolean =>
   isEvaluation(folder) || existsSync(join(folder, configFile));
 
-/** Runs and evaluations directly below a folder, by name; none where it cannot be read. */
+/** Runs and evaluations directly below a folder, by name, and those of sweeps; none where it cannot be read. */
 export function viewableIn(folder: string): readonly string[] {
   try {
     const below = readdirSync(folder).map((name) => join(folder, name));
-    return below.filter(isViewable).toSorted();
+    const inSweeps = below.filter(isSweep).flatMap((sweep) => viewableIn(sweep));
+    return [...below.filter(isViewable), ...inSweeps].toSorted();
   } catch {
     return [];
   }

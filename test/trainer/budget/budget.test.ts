@@ -1,5 +1,5 @@
 /** Budgets of runs of the coin policy: where they end, what they say, and what they leave. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
@@ -212,6 +212,52 @@ describe("a budget", () => {
       message: expect.stringContaining("budget.usd=1 cannot be kept"),
       hint: "Set budget.prices.sampled, budget.prices.trained (US dollars per million tokens), or use budget.tokens.",
     });
+  });
+
+  it("of minutes ends a run between two steps, with what earlier processes took", async () => {
+    const outputDir = newFolder();
+    const first = coinTrainer({
+      outputDir,
+      set: { "budget.minutes": 1000, "trainer.total_batches": 1 },
+    });
+    const done = await first.trainer.train();
+    expect(done.metrics!["time/spent_s"]).toBeGreaterThan(0);
+    const file = join(outputDir, "coin", "spent.json");
+    const { minutes, ...spent } = JSON.parse(readFileSync(file, "utf8")) as { minutes: number };
+    expect(minutes).toBeGreaterThanOrEqual(done.metrics!["time/spent_s"]! / 60);
+    writeFileSync(file, JSON.stringify({ ...spent, minutes: 50 }));
+    const set = { "budget.minutes": 40 };
+    const result = await coinTrainer({ outputDir, set, resume: "auto" }).trainer.train();
+    expect(result).toMatchObject({ status: "out_of_budget", steps: 1 });
+    expect(result.message).toBe("budget.minutes=40 ends the run: 50 minutes are spent.");
+    // With more time it goes on, and what an older version wrote counts no minutes.
+    writeFileSync(file, JSON.stringify(spent));
+    const more = coinTrainer({ outputDir, set, resume: "auto" });
+    expect(await more.trainer.train()).toMatchObject({ status: "completed", steps: 4 });
+  });
+
+  it("of minutes expects a step to take as long as the longest", () => {
+    let now = 0;
+    const budget = new Budget({
+      tokens: null,
+      usd: null,
+      prices: null,
+      minutes: 10,
+      now: () => now,
+    });
+    budget.stepBegins();
+    now = 4 * 60_000;
+    budget.stepEnds();
+    expect(budget.whyStop).toBeNull();
+    now = 7 * 60_000;
+    expect(budget.whyStop).toBe(
+      "budget.minutes=10 ends the run: 7 minutes are spent, and a step takes up to 4 minutes.",
+    );
+    budget.add({ sampled: 1 });
+    expect(budget.signal.aborted).toBe(false);
+    now = 10 * 60_000;
+    budget.add({ sampled: 1 });
+    expect(budget.signal.aborted).toBe(true);
   });
 
   it("counts hours of hardware", () => {

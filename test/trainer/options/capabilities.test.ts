@@ -1,6 +1,6 @@
 /** The capability rows against the backends themselves: what a rule allows is done, what it forbids is not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SamplerTarget, UpdateMetrics } from "../../../src/core/backend.ts";
+import type { SamplerTarget, UpdateMetrics, WhichWeights } from "../../../src/core/backend.ts";
 import { AgentTrainerError, UnsupportedOptionError } from "../../../src/core/errors.ts";
 import { loraTargetsOf } from "../../../src/core/lora.ts";
 import {
@@ -107,12 +107,22 @@ const pullsToReference: Question["ask"] = (asked, config) =>
   });
 
 const knows =
-  (which: "current" | "reference"): Question["ask"] =>
+  (which: WhichWeights): Question["ask"] =>
   async ({ backend, rows }) => {
     const logprobs = await backend.forward!(rows, which);
     const sum = logprobs.reduce((total, row) => total + row.reduce((a, b) => a + b, 0), 0);
     return Number.isFinite(sum) && sum < 0;
   };
+
+/** The likeliest tokens of sharper logits are likelier, in sum over a distribution that is not flat. */
+const sharpens: Question["ask"] = async ({ backend, rows }) => {
+  const sharp = rows.map((row) => ({ ...row, temperature: 0.5 }));
+  const [plain, other] = [
+    await backend.forward!(rows, "current"),
+    await backend.forward!(sharp, "current"),
+  ];
+  return plain.some((row, r) => row.some((value, i) => value !== other[r]![i]));
+};
 
 /** What the run writes of each token is what the backend's forward pass has at its place. */
 const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) => {
@@ -274,6 +284,22 @@ const questions: readonly Question[] = [
     option: "distillation.self_weights",
     set: { "distillation.teacher": "self", "distillation.self_weights": "initial" },
     ask: knows("reference"),
+  },
+  {
+    option: "distillation.teacher_average",
+    set: {
+      ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
+      "distillation.teacher_average": 0.9,
+    },
+    ask: knows("average"),
+  },
+  {
+    option: "distillation.teacher_temperature",
+    set: {
+      ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
+      "distillation.teacher_temperature": 0.5,
+    },
+    ask: sharpens,
   },
   {
     option: "algorithm.use_kl_in_reward",

@@ -1,0 +1,78 @@
+/** `agent-trainer improve`: one round from what production said to a model that serve may try. */
+import { loadImproveConfig } from "../../config/improve/improve-config.ts";
+import { improve } from "../../launch/improve/improve.ts";
+import { curateReportHtml } from "../../production/curate/report-html.ts";
+import { pageStyle } from "../../view/html/page-style.ts";
+import { type CliCommand, defineCommand } from "../define-command.ts";
+import { formatImproveHelp } from "../report/improve-help.ts";
+import { formatRound, stageLine } from "../report/round-report.ts";
+import { createPullProgress } from "../terminal/byte-progress.ts";
+import { exitCodes } from "../terminal/exit-codes.ts";
+import { createFineTuneProgress } from "../terminal/fine-tune-progress.ts";
+import { watchInterrupt } from "../terminal/interrupt.ts";
+import { createItemProgress } from "../terminal/item-progress.ts";
+import { createLateErrors } from "../terminal/process-end.ts";
+import { writeResult } from "../terminal/io.ts";
+import { createProgress } from "../terminal/progress.ts";
+
+const help = `
+Each call is one round: what serve and collect have kept is curated and trained on, the result is compared with the
+model in use, and where it is better, serve tries it. A round that was stopped goes on where it was. Exits with 0
+where the round ended, or waits for more data or for a trial to end, and with 1 where the gate refused the model.
+
+Examples:
+  $ agent-trainer serve shop=builtin:shop-tiny --store production --canary 0.1 --candidate improve --follow
+  $ agent-trainer improve improve.yaml
+  $ agent-trainer improve improve.yaml train.with=sft gate.min_gain=0.02
+  $ agent-trainer improve improve.yaml --abandon
+  $ agent-trainer view improve
+
+Every night at two, with cron:
+  0 2 * * * cd /srv/shop && agent-trainer improve improve.yaml --quiet
+`;
+
+export const command: CliCommand = defineCommand({
+  flags: (flags) =>
+    flags
+      .argument("<config>", "YAML file with the options below")
+      .argument("[overrides...]", "key=value pairs that override options of the file")
+      .option("--abandon", "end the round that was stopped, and begin another"),
+  help: (columns) => `${help}\n${formatImproveHelp(columns)}`,
+  async run([file, overrides], { abandon = false, json = false, quiet = false }, io) {
+    const config = loadImproveConfig(file, overrides);
+    const shown = { stream: io.stderr, isQuiet: quiet };
+    const training =
+      config.train.with === "rl" ? createProgress(shown) : createFineTuneProgress(shown);
+    const evaluating = createItemProgress(shown);
+    const clear = (): void => {
+      training.clear();
+      evaluating.clear();
+    };
+    using late = createLateErrors(io.stderr);
+    using interrupt = watchInterrupt(() => {
+      clear();
+      io.stderr.write(
+        "Stopping; the same command continues the round. Press Ctrl-C again to quit at once.\n",
+      );
+    });
+    const result = await improve({
+      config,
+      abandon,
+      signal: interrupt.signal,
+      reportHtml: (found) => curateReportHtml(found, pageStyle()),
+      onStage(stage, round) {
+        clear();
+        if (!quiet) io.stderr.write(stageLine(stage, round));
+      },
+      onEvent: (event) => training.onEvent(event),
+      onResult: (item, counts) => evaluating.onResult(item, counts),
+      onWarning: (message) => evaluating.onWarning(message),
+      onPull: createPullProgress(io.stderr),
+    }).finally(() => {
+      clear();
+      late.watch();
+    });
+    writeResult(io, json, result, formatRound(result, config.folder));
+    return result.status === "refused" ? exitCodes.failed : exitCodes.done;
+  },
+});

@@ -1,0 +1,82 @@
+/** Advantage estimators, each with its options. */
+import { z } from "zod";
+import type { EstimatorName } from "../../algorithms/catalog.ts";
+import { weightMap } from "../weight-map.ts";
+import { fraction, integer } from "./kinds.ts";
+import { customFunction } from "./option-meta.ts";
+
+const norm = {
+  norm_by_std: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO, which recommends not to (arXiv:2503.20783).",
+    ),
+};
+
+/** Those that a single role may have. */
+export const estimators = {
+  grpo: norm,
+  reinforce: {},
+  rloo: {},
+  reinforce_plus_plus: {},
+  reinforce_plus_plus_baseline: {},
+  prpo: {},
+  opo: {},
+  gpg: {},
+  maxrl: {},
+  grpo_passk: norm,
+  gdpo: {
+    weights: weightMap({ what: "signals", example: "correct=1" }).describe(
+      "Weights of the signals that an evaluator returns next to the reward, each normalized apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with the weight 1, or the reward where there are none.",
+    ),
+  },
+  [customFunction]: norm,
+} satisfies Record<EstimatorName | typeof customFunction, unknown>;
+
+/** Generalized advantage estimation, whose critic the whole run shares. */
+export const gae = {
+  gamma: fraction()
+    .default(1)
+    .describe(
+      "Discount γ of GAE, per sampled token (arXiv:1506.02438): 1 is no discount, as in verl; 0.99 forgets a reward within some hundred tokens.",
+    ),
+  lambda: fraction()
+    .default(1)
+    .describe(
+      "λ of GAE: 1 compares the whole return with the critic's value, 0 trusts the value of the next token alone (arXiv:1506.02438). verl's default is 1; VAPO recommends 1 for the critic and less for long responses (arXiv:2504.05118).",
+    ),
+  whiten: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as verl does; false leaves them as they are.",
+    ),
+  critic_warmup: integer(0)
+    .default(0)
+    .describe(
+      "Steps at the beginning of a run in which only the critic of GAE learns and the policy stays as it is, as verl's trainer.critic_warmup.",
+    ),
+  value_learning_rate: z
+    .number()
+    .gt(0)
+    .default(0.001)
+    .describe(
+      "Learning rate of the critic's value head, a linear layer on the last hidden states; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay.",
+    ),
+  value_clip: z
+    .number()
+    .gt(0)
+    .nullable()
+    .default(0.5)
+    .describe(
+      "Values are clipped to this distance from those of before the update, as in PPO (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.",
+    ),
+  value_coef: z
+    .number()
+    .min(0)
+    .default(0)
+    .describe(
+      "Coefficient of the value loss in the gradient of the weights that policy and critic share; 0 trains the value head alone, on hidden states that it does not change.",
+    ),
+};

@@ -1,0 +1,45 @@
+/**
+ * The loss of a critic: squared errors of its values, with PPO's clip around the values of before the update
+ * (as in verl):
+ *
+ *   L = 1/2 max((V - R)^2, (clip(V, V_old - c, V_old + c) - R)^2)
+ */
+
+/** How a critic learns in an update: part of `LossSpec`. */
+export interface CriticSpec {
+  /** Of the value head, whose AdamW is otherwise that of the policy, without weight decay. */
+  readonly learningRate: number;
+  /** c; null does not clip. */
+  readonly clip: number | null;
+  /**
+   * Coefficient of the value loss in the gradient of the decoder that policy and values share; 0: the head
+   * reads hidden states and does not change them.
+   */
+  readonly sharedCoef: number;
+  /** Only the critic learns: the policy's weights and moments stay as they are. */
+  readonly isWarmup: boolean;
+}
+
+export interface ValueTerm {
+  readonly term: number;
+  /** d term / d value. */
+  readonly gradient: number;
+  /** The clipped error is the larger one. */
+  readonly isClipped: boolean;
+}
+
+/** One token's value `now`, the one `before` the update, and its return. */
+export function valueTerm(
+  now: number,
+  before: number,
+  target: number,
+  clip: number | null,
+): ValueTerm {
+  const error = now - target;
+  const limited = clip === null ? now : Math.min(Math.max(now, before - clip), before + clip);
+  const clippedError = limited - target;
+  const isClipped = clippedError ** 2 > error ** 2;
+  return isClipped
+    ? { term: 0.5 * clippedError ** 2, gradient: 0, isClipped }
+    : { term: 0.5 * error ** 2, gradient: error, isClipped };
+}

@@ -1,0 +1,75 @@
+/** The configurations of a round: that of its training, and that of its gate. */
+import { join } from "node:path";
+import type { ImproveConfig } from "../../config/improve/improve-config.ts";
+import { loadConfig } from "../../config/load.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { type GateRule } from "../../runs/evaluations/gate-rule.ts";
+import { roundFolder, roundName } from "../../runs/rounds/round-file.ts";
+import type { CuratedName } from "../../production/curate/curated-files.ts";
+
+/** What each way to train reads. */
+export const readBy: Readonly<Record<ImproveConfig["train"]["with"], CuratedName>> = {
+  kto: "feedback",
+  sft: "demonstrations",
+  dpo: "preferences",
+  rl: "tasks",
+};
+
+export const curatedFolder = (folder: string, round: number): string =>
+  join(roundFolder(folder, round), "curated");
+
+const set = (key: string, value: unknown): string => `${key}=${JSON.stringify(value)}`;
+
+/** Validation loss needs two held-out rows. */
+const leastVal = 2;
+
+export function trainingConfig(
+  { config: file, folder, train }: ImproveConfig,
+  { round, model, val }: { readonly round: number; readonly model: string; readonly val: number },
+): TrainConfig {
+  const curated = curatedFolder(folder, round);
+  const name = readBy[train.with];
+  const rows = join(curated, `${name}.jsonl`);
+  const data =
+    train.with === "rl"
+      ? [set("env", `replay:${curated}`)]
+      : [
+          set("fine_tuning.train", rows),
+          ...(val < leastVal
+            ? []
+            : [set("fine_tuning.val", join(curated, "val", `${name}.jsonl`))]),
+        ];
+  return loadConfig({
+    file,
+    overrides: [
+      ...(train.with === "rl" ? [] : [`fine_tuning.loss=${train.with}`]),
+      ...train.overrides,
+      ...data,
+      set("model.name", model),
+      set("trainer.output_dir", folder),
+      set("trainer.experiment_name", roundName(round)),
+    ],
+  }).config;
+}
+
+/** @throws ConfigError where there are no held-out tasks. */
+export function gateConfig({ config: file, gate }: ImproveConfig): TrainConfig {
+  const overrides = gate.heldOut === null ? [] : [set("dataset.val", gate.heldOut)];
+  const { config } = loadConfig({ file, overrides });
+  if (config.dataset.val !== null || config.env !== null) return config;
+  throw new ConfigError({
+    message: "The gate has no held-out tasks.",
+    hint: `Set gate.held_out, or dataset.val in ${file}.`,
+    fields: { option: "gate.held_out" },
+  });
+}
+
+export function gateRule({ gate }: ImproveConfig, { budget }: TrainConfig): GateRule {
+  const { heldOut: _tasks, n: _n, regressions: _set, ...limits } = gate;
+  const { prompt, sampled } = budget.prices;
+  return {
+    ...limits,
+    ...(prompt === null || sampled === null ? {} : { prices: { prompt, sampled } }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Calls that this package recorded, into a store of production: of a gateway's SQLite file, or of a run. */
+import type { Trace } from "../core/trace.ts";
+import { createSqliteTraceStore } from "../gateway/index.ts";
+import type { ImportFileOptions } from "../production/import/import-file.ts";
+import { spanOfTrace } from "../production/import/own-trace.ts";
+import { keepSpans } from "../production/receiver/keep-otlp.ts";
+import { checkDataFile } from "../datasets/files/json-lines-file.ts";
+import { readEpisodes } from "../runs/evaluations/recorded-episodes.ts";
+
+export const ownFormats: readonly string[] = ["gateway", "run"];
+
+const pageSize = 500;
+
+async function* tracesOf(file: string, format: string): AsyncGenerator<readonly Trace[]> {
+  if (format === "run") {
+    for (const { trajectories } of readEpisodes(file))
+      yield trajectories.flatMap(({ steps }) => steps.map(({ trace }) => trace));
+    return;
+  }
+  // A store that is not there would be made.
+  checkDataFile(file);
+  const store = createSqliteTraceStore(file);
+  try {
+    for (const { uid: sessionUid } of store.sessions()) {
+      for (let after = 0; ;) {
+        const page = await store.page({ sessionUid, after, limit: pageSize });
+        if (page.traces.length === 0) break;
+        yield page.traces;
+        after = page.cursor;
+      }
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+export async function importOwn(
+  file: string,
+  { store, format, counts, signal }: ImportFileOptions,
+): Promise<void> {
+  for await (const traces of tracesOf(file, format)) {
+    signal?.throwIfAborted();
+    await keepSpans(store, traces.map(spanOfTrace), counts);
+  }
+}

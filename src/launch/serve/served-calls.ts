@@ -1,0 +1,236 @@
+/**
+ * The calls that were served, and the feedback on them: kept in a production store, and looked up by the ids that a
+ * client knows. After a restart both are read from the store again.
+ */
+import { randomBytes } from "node:crypto";
+import type { Trace } from "../../core/trace.ts";
+import { redactValues } from "../../production/redact-values.ts";
+import {
+  type Feedback,
+  type FeedbackInput,
+  scoreOf,
+  toFeedback,
+} from "../../production/store/feedback.ts";
+import {
+  ProductionStore,
+  readFeedback,
+  readSpans,
+} from "../../production/store/production-store.ts";
+import type { Span } from "../../production/store/span.ts";
+import { ApiError } from "../../gateway/http/api-error.ts";
+import { show } from "../../gateway/http/json-fields.ts";
+import { defined } from "../../util/defined.ts";
+import type { ConversationKey } from "./canary/conversation-key.ts";
+import type { Tally } from "./canary/canary-rule.ts";
+
+/** What spans of served calls are recorded with. */
+const source = "serve";
+/** Calls that feedback may be about; of older ones, it is refused as unknown. */
+const maxCalls = 200_000;
+/** Of a conversation. */
+const maxTurns = 100;
+
+/** A call as feedback finds it. */
+export interface ServedCall {
+  /** Of the span. */
+  readonly id: string;
+  readonly version: string;
+  readonly weightVersion?: number;
+  /** When it began. */
+  readonly at: number;
+}
+
+/** What a request says about itself. */
+export interface CallOrigin extends Omit<ConversationKey, "key"> {
+  readonly traceId: string;
+}
+
+/** The trace of W3C's `traceparent`, so that a program's telemetry and its feedback name the same one. */
+export function traceIdOf(headers: Headers): string {
+  const given = /^[0-9a-f]{2}-([0-9a-f]{32})-/u.exec(headers.get("traceparent") ?? "")?.[1];
+  return given ?? randomBytes(16).toString("hex");
+}
+
+function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
+  const { responseId, messages, tools, response, stopReason, weightVersion, usage } = trace;
+  const { traceId, conversationId, user } = origin;
+  return {
+    traceId,
+    id: trace.id,
+    parentId: null,
+    name: `serve ${trace.model}`,
+    kind: "model",
+    startMs: trace.startedAt,
+    endMs: trace.finishedAt,
+    ...defined({ conversationId, user }),
+    model: {
+      model: version,
+      ...redactValues({ messages, tools, response }),
+      stopReason: stopReason === "length" ? "length" : "stop",
+      promptTokens: usage?.promptTokens ?? trace.promptIds.length,
+      completionTokens: usage?.completionTokens ?? trace.responseIds.length,
+      responseId,
+      ...(weightVersion === null ? {} : { weightVersion }),
+    },
+    source,
+  };
+}
+
+type About = Pick<Feedback, "responseId" | "traceId" | "conversationId" | "at">;
+
+/** What became of feedback, as clients see it. */
+export interface FeedbackReply {
+  readonly accepted: number;
+  /** Said before in the same words, by the same user: kept once. */
+  readonly duplicates: number;
+  /** That it is about. */
+  readonly versions: readonly string[];
+}
+
+function unknownCall({ responseId, traceId, conversationId }: Feedback): ApiError {
+  const id = responseId ?? traceId ?? conversationId;
+  const what =
+    responseId !== undefined ? "response" : traceId !== undefined ? "trace" : "conversation";
+  return new ApiError({
+    status: 404,
+    message: `Nothing was served here for the ${what} ${show(id)}, so no version has this feedback, and none of the request was kept.`,
+    reason: "unknown_call",
+    retry: false,
+  });
+}
+
+/** What one person said of one call; what they say later replaces it. */
+interface Scored {
+  readonly call: ServedCall;
+  readonly score: number;
+}
+
+export class ServedCalls implements AsyncDisposable {
+  readonly #store: ProductionStore;
+  readonly #onWarning: (message: string) => void;
+  /** By the ids that feedback names: of a response, a trace, a conversation; in order. */
+  readonly #calls = new Map<string, ServedCall[]>();
+  readonly #scored = new Map<string, Scored>();
+  readonly #said = new Map<string, string>();
+  /** Feedback that was refused because nothing served has its id. */
+  unknown = 0;
+  duplicates = 0;
+  /** Calls that could not be written. */
+  lost = 0;
+
+  constructor(folder: string, onWarning: (message: string) => void = () => {}) {
+    this.#store = new ProductionStore(folder);
+    this.#onWarning = onWarning;
+    for (const span of readSpans(folder)) if (span.source === source) this.#index(span);
+    for (const feedback of readFeedback(folder)) this.#count(feedback);
+  }
+
+  /** Keeps calls of a version. A full disk loses them and fails no call. */
+  async add(traces: readonly Trace[], version: string, origin: CallOrigin): Promise<void> {
+    const spans = traces.map((trace) => toSpan(trace, version, origin));
+    for (const span of spans) this.#index(span);
+    try {
+      await this.#store.addSpans(spans);
+    } catch (error) {
+      if (this.lost++ === 0)
+        this.#onWarning(
+          `Served calls cannot be kept: ${error instanceof Error ? error.message : String(error)}`,
+        );
+    }
+  }
+
+  /** The response itself, or the last call of a trace or a conversation that had begun by then. */
+  find({ responseId, traceId, conversationId, at }: About): ServedCall | undefined {
+    const name =
+      responseId !== undefined
+        ? `r ${responseId}`
+        : traceId !== undefined
+          ? `t ${traceId}`
+          : `c ${conversationId}`;
+    const calls = this.#calls.get(name);
+    return calls?.findLast((call) => call.at <= at) ?? calls?.[0];
+  }
+
+  /**
+   * Keeps feedback, all of it or none; what was said before in the same words is kept once.
+   * @throws AgentTrainerError REQUEST_INVALID for what is no feedback, or about nothing that was served.
+   */
+  async addFeedback(given: readonly FeedbackInput[]): Promise<FeedbackReply> {
+    const all = given.map((one) => toFeedback(one));
+    const known = all.flatMap((feedback) => {
+      const call = this.find(feedback);
+      return call === undefined ? [] : [{ feedback, call }];
+    });
+    if (known.length < all.length) {
+      this.unknown += all.length - known.length;
+      throw unknownCall(all.find((one) => this.find(one) === undefined) as Feedback);
+    }
+    const fresh = known.filter(({ feedback, call }) => this.#isNew(feedback, call));
+    this.duplicates += all.length - fresh.length;
+    await this.#store.addFeedback(
+      fresh.map(({ feedback, call: { weightVersion } }) => ({
+        ...feedback,
+        ...defined({ weightVersion }),
+      })),
+    );
+    for (const { feedback } of fresh) this.#count(feedback);
+    const versions = [...new Set(known.map(({ call }) => call.version))];
+    return { accepted: fresh.length, duplicates: all.length - fresh.length, versions };
+  }
+
+  /** Of all feedback with a score, by version. */
+  versions(): readonly (readonly [string, Tally])[] {
+    const names = new Set([...this.#scored.values()].map(({ call }) => call.version));
+    return [...names].map((version) => [version, this.tally(version, 0)] as const);
+  }
+
+  /** Of feedback on calls of a version since a time. */
+  tally(version: string, since: number): Tally {
+    const scores = [...this.#scored.values()].flatMap(({ call, score }) =>
+      call.version === version && call.at >= since ? [score] : [],
+    );
+    return { n: scores.length, sum: scores.reduce((sum, score) => sum + score, 0) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store.close();
+  }
+
+  #index({ id, traceId, conversationId, startMs, model }: Span): void {
+    if (model === undefined) return;
+    const { weightVersion } = model;
+    const call = { id, version: model.model, at: startMs, ...defined({ weightVersion }) };
+    const names = [
+      ...(model.responseId === undefined ? [] : [`r ${model.responseId}`]),
+      `t ${traceId}`,
+      ...(conversationId === undefined ? [] : [`c ${conversationId}`]),
+    ];
+    for (const name of names) {
+      const calls = this.#calls.get(name) ?? [];
+      // Used last, forgotten last.
+      this.#calls.delete(name);
+      this.#calls.set(name, [...calls.slice(-maxTurns), call]);
+    }
+    while (this.#calls.size > 3 * maxCalls) {
+      const [oldest] = this.#calls.keys();
+      if (oldest !== undefined) this.#calls.delete(oldest);
+    }
+  }
+
+  #isNew(feedback: Feedback, call: ServedCall): boolean {
+    const { at: _at, weightVersion: _version, ...said } = feedback;
+    const who = `${call.id} ${feedback.user ?? ""}`;
+    const words = JSON.stringify(said);
+    if (this.#said.get(who) === words) return false;
+    this.#said.set(who, words);
+    return true;
+  }
+
+  #count(feedback: Feedback): void {
+    const call = this.find(feedback);
+    const score = scoreOf(feedback);
+    if (call === undefined) return;
+    void this.#isNew(feedback, call);
+    if (score !== null) this.#scored.set(`${call.id} ${feedback.user ?? ""}`, { call, score });
+  }
+}

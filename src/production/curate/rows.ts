@@ -1,0 +1,83 @@
+/** A turn as rows of the files that training reads: OpenAI's messages, in `prompt` and `completion`. */
+import type { ChatMessage } from "../../core/message.ts";
+import { messageText } from "../../core/message-text.ts";
+import type { Label } from "./labels.ts";
+import type { Turn } from "./turns.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+export function wireMessage(message: ChatMessage): Row {
+  const { role, content, reasoning, toolCalls, toolCallId } = message;
+  return {
+    role,
+    content: messageText(content),
+    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
+    ...(toolCalls === undefined
+      ? {}
+      : {
+          tool_calls: toolCalls.map(({ id, name, arguments: given }) => ({
+            id,
+            type: "function",
+            function: { name, arguments: given },
+          })),
+        }),
+    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+  };
+}
+
+const toolsOf = ({ tools }: Turn): Row =>
+  tools.length === 0
+    ? {}
+    : { tools: tools.map((tool) => ({ type: "function", function: { parameters: {}, ...tool } })) };
+
+const textOfLast = (messages: readonly ChatMessage[]): string =>
+  messageText(messages.findLast(({ role }) => role === "user")?.content ?? "");
+
+/** What `kto` reads, and without its label `sft`. */
+export function exampleRow(turn: Turn): Row {
+  return {
+    prompt: turn.prompt.map(wireMessage),
+    completion: turn.completion.map(wireMessage),
+    ...toolsOf(turn),
+  };
+}
+
+/** The same with what the answer should have been; calls of tools before it stay. */
+export function correctedRow(turn: Turn, correction: string): Row {
+  return {
+    prompt: turn.prompt.map(wireMessage),
+    completion: [
+      ...turn.completion.slice(0, -1).map(wireMessage),
+      { role: "assistant", content: correction },
+    ],
+    ...toolsOf(turn),
+  };
+}
+
+/** What `dpo` reads: both go on after the same calls of tools. */
+export function preferenceRow(turn: Turn, correction: string): Row {
+  return {
+    prompt: [...turn.prompt, ...turn.completion.slice(0, -1)].map(wireMessage),
+    chosen: [{ role: "assistant", content: correction }],
+    rejected: turn.completion.slice(-1).map(wireMessage),
+    ...toolsOf(turn),
+  };
+}
+
+/** A task: what was asked, with what came before it, and how well it was done in production. */
+export function taskRow(turn: Turn, { score, correction }: Label): Row {
+  const answer = messageText(turn.completion.at(-1)!.content);
+  const isGood = score !== null && score >= 0.5;
+  const reference = correction ?? (isGood ? answer : null);
+  return {
+    id: turn.traceId,
+    instruction: textOfLast(turn.prompt),
+    messages: turn.prompt.map(wireMessage),
+    ...toolsOf(turn),
+    ...(reference === null ? {} : { answer: reference }),
+    ...(score === null ? {} : { production_score: score }),
+  };
+}
+
+/** The text of a turn, for its language and to compare it with others. */
+export const askedText = (turn: Turn): string => textOfLast(turn.prompt);
