@@ -122,7 +122,7 @@ function layOut(
     isLacking ||= logprobs === null;
     reported.set(logprobs ?? step.trace.logprobs, start);
   }
-  const { adapter } = (chain[0] as Step).trace;
+  const { adapter } = (lineage[0] as Step).trace;
   return {
     ...(typeof adapter === "string" ? { adapter } : {}),
     tokens,
