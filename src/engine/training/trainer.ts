@@ -336,7 +336,6 @@ export class PolicyTrainer {
    */
   checkStep(before: (metrics: Readonly<Record<string, number>>) => void): Promise<void> {
     return this.exclusively(async () => {
-      if (this.#critic?.hasGradients === true) this.#critic.check();
       if (this.#hasGradients) before({ grad_norm: globalNorm(this.accumulatedGradients) });
     });
   }
