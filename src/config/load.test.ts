@@ -109,12 +109,20 @@ describe("startWarnings", () => {
     ["reinforce", 0],
     ["reinforce_plus_plus", 0],
     ["prpo", 0],
+    ["gae", 0],
   ])("of a group of one: %s has %i", (name, count) => {
     const { config } = loadConfig({
       overrides: ["model.name=m", "rollout.n=1", `algorithm.estimator=${name}`],
     });
     const about = startWarnings(config, 100, 10).filter((text) => text.includes("group of one"));
     expect(about).toHaveLength(count);
+  });
+
+  it("of a run in which only the critic learns", () => {
+    const estimator = "algorithm.estimator={type: gae, critic_warmup: 10}";
+    const { config } = loadConfig({ overrides: ["model.name=m", estimator] });
+    expect(startWarnings(config, 100, 10).join()).toContain("covers all 10 steps");
+    expect(startWarnings(config, 100, 11)).toEqual([]);
   });
 });
 

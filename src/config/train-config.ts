@@ -1299,8 +1299,8 @@ export interface Sections {
   readonly groupEvaluator?: string | null;
   /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
-   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, mcp:COMMAND or mcp:URL, or path#export of
-   * a module. null where the agent, the data and the evaluator are all there is.
+   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or
+   * path#export of a module. null where the agent, the data and the evaluator are all there is.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1645,7 +1645,7 @@ export interface Sections {
     readonly teacherAverage?: number | null;
     /**
      * Divides the logits of the policy as its own teacher, in addition to the temperature of
-     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * sampling: below 1 it is more certain than the policy, so that a model whose most likely
      * response is right, but few of its samples, teaches itself to give that one.
      * Allowed: a number above 0 and at most 10.
      * @default 1
@@ -2017,12 +2017,19 @@ export interface AlgorithmNames {
          */
         readonly criticWarmup?: number;
         /**
-         * Learning rate of the critic's value head, a linear layer on the last hidden states; it
-         * has no schedule. Its AdamW is otherwise that of the policy, without weight decay.
+         * Learning rate of the critic, a gated layer on the hidden states of the policy; it has no
+         * schedule. Its AdamW is otherwise that of the policy, without weight decay.
          * Allowed: a number above 0.
-         * @default 0.001
+         * @default 0.002
          */
         readonly valueLearningRate?: number;
+        /**
+         * Optimizer steps of the critic in each update, all on the rows of the update; they are
+         * cheap, since the policy's hidden states are computed once.
+         * Allowed: a whole number of at least 1 and at most 1000.
+         * @default 16
+         */
+        readonly valueEpochs?: number;
         /**
          * Values are clipped to this distance from those of before the update, as in PPO
          * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.
@@ -2030,13 +2037,6 @@ export interface AlgorithmNames {
          * @default 0.5
          */
         readonly valueClip?: number | null;
-        /**
-         * Coefficient of the value loss in the gradient of the weights that policy and critic
-         * share; 0 trains the value head alone, on hidden states that it does not change.
-         * Allowed: a number of at least 0.
-         * @default 0
-         */
-        readonly valueCoef?: number;
       }
   >;
   /**

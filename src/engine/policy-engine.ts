@@ -156,7 +156,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   /** Restores what `save` wrote and serves it as `version`. @throws CheckpointError */
   async load(folder: string, version: number): Promise<void> {
     await this.#trainer.exclusively(async () => {
-      const critic = await readCritic(folder, this.#policy.config.hiddenSize);
+      const critic = await readCritic(folder, this.#policy.device, this.#policy.config.hiddenSize);
       await loadPolicyState(this.#policy, this.#trainer, folder);
       this.#trainer.restoreCritic(critic);
       await writeTrained(this.#policy, this.#policy.weights);

@@ -221,7 +221,8 @@ describe("infrastructure of the other trainer", () => {
 
 describe("values that would change the run", () => {
   it.each([
-    ["verl", "trainer.critic_warmup=10", "no value model is trained"],
+    ["verl", "trainer.critic_warmup=10", "there is no critic to warm up"],
+    ["verl", "algorithm.gamma=0.9", "use stepwise_advantage.gamma"],
     ["verl", "algorithm.adv_estimator=gae", 'does not support algorithm.estimator.type="gae"'],
     ["verl", `${actor}.policy_loss.loss_mode=kl_cov`, "given as actor_rollout_ref.actor.policy"],
     ["verl", `${rollout}.mode=sync`, "servers answer any number of agents"],

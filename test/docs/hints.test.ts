@@ -38,6 +38,8 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "stepwise_advantage.enable",
     "stepwise_advantage.mode",
     "stepwise_advantage.normalize_by_steps",
+    "stepwise_advantage.gamma",
+    "algorithm.estimator.gamma",
     "async_training.enable",
     "replay.tasks",
     "rejection_sample.enable",

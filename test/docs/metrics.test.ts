@@ -224,7 +224,12 @@ describe("metrics", () => {
     const observing = await reported({
       backend: createLocalBackend({ threads: 1 }),
       ...{ agentFlow: conversing, evaluator: byLength },
-      set: { ...trained, "algorithm.observation_loss": { user: 0.05 } },
+      set: {
+        ...trained,
+        "trainer.total_batches": 2,
+        "algorithm.observation_loss": { user: 0.05 },
+        "algorithm.estimator": { type: "gae", critic_warmup: 1 },
+      },
     });
     const itself = await onBackend(createLocalBackend({ threads: 1 }), {
       "distillation.teacher": "self",

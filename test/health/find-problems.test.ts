@@ -54,6 +54,19 @@ it("names options that exist", () => {
   expect(named.filter((key) => !keys.has(key))).toEqual([]);
 });
 
+it("does not miss groups where a critic is learned from, also while only the critic learns", () => {
+  const alone = (step: number): Values => {
+    const { "train/grad_norm": _, "train/sampled_nll": _nll, ...values } = healthy(step);
+    return {
+      ...(step <= 4 ? { ...values, "train/critic_warmup": 1 } : healthy(step)),
+      "groups/agent/informative_fraction": 0,
+      "groups/dropped/uniform_groups": 0,
+      "critic/values/mean": 0.3,
+    };
+  };
+  expect(names(run(alone))).toEqual([]);
+});
+
 it("finds nothing in a healthy run, in one that has solved its tasks, nor in one without lines", () => {
   expect(names(run(healthy))).toEqual([]);
   expect(names([])).toEqual([]);

@@ -91,10 +91,37 @@ export interface ImproveOptions {
   readonly config: string;
   readonly folder: string;
   readonly served_as: string | null;
-  readonly collect: z.output<typeof collect>;
-  readonly curate: z.output<typeof curate>;
-  readonly train: z.output<typeof train>;
-  readonly gate: z.output<typeof gate>;
+  readonly collect: {
+    readonly store: string;
+    readonly files: string[];
+    readonly format: string | null;
+  };
+  readonly curate: {
+    readonly feedback: "new" | "all";
+    readonly split: "user" | "time";
+    readonly val_fraction: number;
+    readonly outcome: string | null;
+    readonly unrated: boolean;
+    readonly scrub: string | null;
+    readonly min_rows: number;
+  };
+  readonly train: {
+    readonly with: "kto" | "sft" | "dpo" | "rl";
+    readonly overrides: string[];
+  };
+  readonly gate: {
+    readonly held_out: string | null;
+    readonly n: number | null;
+    readonly min_gain: number;
+    readonly slices: string[];
+    readonly max_slice_loss: number;
+    readonly min_slice_tasks: number;
+    readonly max_regressions: number;
+    readonly max_cost: number | null;
+    readonly max_latency: number | null;
+    readonly regressions: string | null;
+    readonly seed: number;
+  };
 }
 
 export const improveSchema: z.ZodType<ImproveOptions> = z.strictObject({

@@ -5,7 +5,9 @@ import { weightMap } from "../weight-map.ts";
 import { fraction, integer } from "./kinds.ts";
 import { customFunction } from "./option-meta.ts";
 
-const norm = {
+type Norm = Readonly<{ norm_by_std: z.ZodDefault<z.ZodBoolean> }>;
+
+const norm: Norm = {
   norm_by_std: z
     .boolean()
     .default(true)
@@ -14,8 +16,26 @@ const norm = {
     ),
 };
 
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- these have no options
+type None = Readonly<Record<never, z.ZodType>>;
+
+type Estimators = Readonly<{
+  grpo: Norm;
+  reinforce: None;
+  rloo: None;
+  reinforce_plus_plus: None;
+  reinforce_plus_plus_baseline: None;
+  prpo: None;
+  opo: None;
+  gpg: None;
+  maxrl: None;
+  grpo_passk: Norm;
+  gdpo: Readonly<{ weights: ReturnType<typeof weightMap> }>;
+  [customFunction]: Norm;
+}>;
+
 /** Those that a single role may have. */
-export const estimators = {
+export const estimators: Estimators = {
   grpo: norm,
   reinforce: {},
   rloo: {},
@@ -35,7 +55,15 @@ export const estimators = {
 } satisfies Record<EstimatorName | typeof customFunction, unknown>;
 
 /** Generalized advantage estimation, whose critic the whole run shares. */
-export const gae = {
+export const gae: {
+  readonly gamma: z.ZodDefault<z.ZodNumber>;
+  readonly lambda: z.ZodDefault<z.ZodNumber>;
+  readonly whiten: z.ZodDefault<z.ZodBoolean>;
+  readonly critic_warmup: z.ZodDefault<z.ZodInt>;
+  readonly value_learning_rate: z.ZodDefault<z.ZodNumber>;
+  readonly value_epochs: z.ZodDefault<z.ZodInt>;
+  readonly value_clip: z.ZodDefault<z.ZodNullable<z.ZodNumber>>;
+} = {
   gamma: fraction()
     .default(1)
     .describe(
@@ -60,9 +88,14 @@ export const gae = {
   value_learning_rate: z
     .number()
     .gt(0)
-    .default(0.001)
+    .default(0.002)
     .describe(
-      "Learning rate of the critic's value head, a linear layer on the last hidden states; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay.",
+      "Learning rate of the critic, a gated layer on the hidden states of the policy; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay.",
+    ),
+  value_epochs: integer(1, 1000)
+    .default(16)
+    .describe(
+      "Optimizer steps of the critic in each update, all on the rows of the update; they are cheap, since the policy's hidden states are computed once.",
     ),
   value_clip: z
     .number()
@@ -71,12 +104,5 @@ export const gae = {
     .default(0.5)
     .describe(
       "Values are clipped to this distance from those of before the update, as in PPO (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.",
-    ),
-  value_coef: z
-    .number()
-    .min(0)
-    .default(0)
-    .describe(
-      "Coefficient of the value loss in the gradient of the weights that policy and critic share; 0 trains the value head alone, on hidden states that it does not change.",
     ),
 };

@@ -70,7 +70,7 @@ export interface TrainingRow {
   readonly observationWeights?: Float32Array;
   /**
    * Rows with the same one are one sequence where the loss is a mean over sequences: the lineages of a trajectory,
-   * which would count more the more often its agent compacts. @default a sequence of its own
+   * which would count more the more often its agent compacts. @default a separate sequence
    */
   readonly sequence?: string;
   /**

@@ -7,15 +7,12 @@
 
 /** How a critic learns in an update: part of `LossSpec`. */
 export interface CriticSpec {
-  /** Of the value head, whose AdamW is otherwise that of the policy, without weight decay. */
+  /** Its AdamW is otherwise that of the policy, without weight decay. */
   readonly learningRate: number;
+  /** Optimizer steps on the rows of each update. */
+  readonly epochs: number;
   /** c; null does not clip. */
   readonly clip: number | null;
-  /**
-   * Coefficient of the value loss in the gradient of the decoder that policy and values share; 0: the head
-   * reads hidden states and does not change them.
-   */
-  readonly sharedCoef: number;
   /** Only the critic learns: the policy's weights and moments stay as they are. */
   readonly isWarmup: boolean;
 }

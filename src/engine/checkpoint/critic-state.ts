@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CheckpointError } from "../../core/errors.ts";
 import { writeSynced } from "../../util/files/atomic-write.ts";
 import { setMoments } from "../optimizer/moments.ts";
+import type { Device } from "../tensor/device.ts";
 import { ValueHead } from "../training/value-head.ts";
 import { encodeSafetensors, readSafetensors, type StorableTensor } from "./safetensors.ts";
 
@@ -27,7 +28,11 @@ export async function saveCritic(
 }
 
 /** The critic of a checkpoint; null where it has none. @throws CheckpointError */
-export async function readCritic(folder: string, hiddenSize: number): Promise<ValueHead | null> {
+export async function readCritic(
+  folder: string,
+  device: Device,
+  hiddenSize: number,
+): Promise<ValueHead | null> {
   const file = join(folder, criticFile);
   if (!existsSync(file)) return null;
   const tensors = await readSafetensors(file).catch((cause: unknown) => {
@@ -38,7 +43,7 @@ export async function readCritic(folder: string, hiddenSize: number): Promise<Va
       fields: { file },
     });
   });
-  const head = new ValueHead(hiddenSize);
+  const head = new ValueHead(device, hiddenSize);
   const need = (name: string, shape: readonly number[]): Float32Array => {
     const tensor = tensors.get(name);
     if (tensor !== undefined && tensor.shape.join() === shape.join()) return tensor.data;
@@ -53,6 +58,6 @@ export async function readCritic(folder: string, hiddenSize: number): Promise<Va
     setMoments(head.adam.firstMoment.get(name)!, need(`m.${name}`, shape));
     setMoments(head.adam.secondMoment.get(name)!, need(`v.${name}`, shape));
   }
-  [head.adam.step] = need("step", [1]) as unknown as [number];
+  head.adam.step = need("step", [1])[0]!;
   return head;
 }

@@ -61,6 +61,8 @@ export class PolicyTrainer {
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #reference: Promise<DecoderWeights> | undefined;
   #critic: ValueHead | null = null;
+  /** What the critic learns from in the next step. */
+  #lesson: CriticLesson | null = null;
   #hasGradients = false;
 
   constructor(policy: Policy, options: TrainerOptions) {
@@ -106,7 +108,7 @@ export class PolicyTrainer {
 
   /** What gives values: made where it is first asked for. */
   get critic(): ValueHead {
-    return (this.#critic ??= new ValueHead(this.#policy.config.hiddenSize));
+    return (this.#critic ??= new ValueHead(this.#policy.device, this.#policy.config.hiddenSize));
   }
 
   /** Null where nothing has asked for it. */
@@ -114,7 +116,7 @@ export class PolicyTrainer {
     return this.#critic;
   }
 
-  /** Goes on with the critic of a checkpoint, or with a new one. */
+  /** Continues with the critic of a checkpoint, or with a new one. */
   restoreCritic(critic: ValueHead | null): void {
     this.#critic = critic;
   }
@@ -164,15 +166,11 @@ export class PolicyTrainer {
       const result = rows.map((row) => new Float32Array(row.tokens.length));
       for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
         const pass = this.#pass(batch);
-        const states = (await pass.forwardStates()).data;
-        let at = 0;
-        for (const { index, positions } of batch.rows) {
-          const places = positions.map((_, k) => at + k);
-          const values = this.critic.values(states, places);
-          for (const [k, position] of positions.entries()) result[index]![position] = values[k]!;
-          at += positions.length;
-        }
+        const values = await this.critic.values(await pass.forwardStates());
         pass.end();
+        let at = 0;
+        for (const { index, positions } of batch.rows)
+          for (const position of positions) result[index]![position] = values[at++]!;
       }
       return result;
     });
@@ -236,8 +234,8 @@ export class PolicyTrainer {
   ): Promise<Record<string, number>> {
     checkLossNumbers(loss);
     const { critic = null } = loss;
-    const lesson = critic && new CriticLesson(this.critic, critic, rows, loss);
-    if (critic?.isWarmup === true) return this.#warmUp(rows, loss, lesson!);
+    const lesson = critic && new CriticLesson(critic, rows, loss);
+    if (lesson?.spec.isWarmup === true) return this.#takeLesson(lesson, rows, loss);
     const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
     const objective = objectiveOf(loss);
     const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
@@ -289,40 +287,27 @@ export class PolicyTrainer {
         this.#clear();
         throw new NumericsError("The loss", statistics.loss);
       }
-      const states = lesson && this.#learn(lesson, pass, pass.states, batch);
-      await pass.backward({ logprobs, entropies, states }, this.#sums);
+      lesson?.add(pass.states, batch);
+      await pass.backward({ logprobs, entropies }, this.#sums);
       this.#hasGradients = true;
     }
-    return { ...statistics.summary(), ...lesson?.summary() };
+    this.#lesson = lesson;
+    return statistics.summary();
   }
 
-  /** Only the critic learns. */
-  async #warmUp(
+  /** For an update in which only the critic learns. */
+  async #takeLesson(
+    lesson: CriticLesson,
     rows: readonly TrainingRow[],
     loss: LossSpec,
-    lesson: CriticLesson,
   ): Promise<Record<string, number>> {
     for (const batch of this.#batches(rows.map(sampledOnly), loss)) {
       const pass = this.#pass(batch);
-      this.#learn(lesson, pass, await pass.forwardStates(), batch);
+      lesson.add(await pass.forwardStates(), batch);
       pass.end();
     }
-    return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0), ...lesson.summary() };
-  }
-
-  #learn(
-    lesson: CriticLesson,
-    pass: TrainingPass,
-    states: Tensor,
-    batch: MicroBatch,
-  ): Tensor | null {
-    try {
-      return lesson.learn(this.#policy.device, states, batch);
-    } catch (error) {
-      pass.end();
-      this.#clear();
-      throw error;
-    }
+    this.#lesson = lesson;
+    return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0) };
   }
 
   async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
@@ -335,7 +320,7 @@ export class PolicyTrainer {
 
   #clear(): void {
     for (const tensor of this.#gradients?.values() ?? []) tensor.data.fill(0);
-    this.#critic?.clear();
+    this.#lesson = null;
     this.#hasGradients = false;
   }
 
@@ -355,15 +340,18 @@ export class PolicyTrainer {
     optim: OptimSpec,
     before: ((metrics: Readonly<Record<string, number>>) => void) | undefined,
   ): Promise<Record<string, number>> {
-    const critic = this.#critic?.hasGradients === true ? this.#critic : null;
-    if (!this.#hasGradients && critic === null) return { grad_norm: 0 };
+    const lesson = this.#lesson;
+    if (!this.#hasGradients && lesson === null) return { grad_norm: 0 };
     const gradients = this.accumulatedGradients;
     try {
-      critic?.check();
-      const ofValues = (): Record<string, number> =>
-        critic === null ? {} : { value_grad_norm: critic.step(optim) };
-      if (!this.#hasGradients) return ofValues();
+      if (!this.#hasGradients) return await this.#learnValues(lesson!, optim);
       before?.({ grad_norm: globalNorm(gradients) });
+      let ofValues: Record<string, number> = {};
+      if (lesson !== null) {
+        // What would stop the policy's step must do so before the critic has learned.
+        globalNorm(gradients);
+        ofValues = await this.#learnValues(lesson, optim);
+      }
       const { trained, data, weights } = this.#policy;
       const { native, state } = this.#optimizer;
       const norm =
@@ -372,16 +360,22 @@ export class PolicyTrainer {
           : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
       this.#average?.add();
-      return { grad_norm: norm, ...ofValues() };
+      return { grad_norm: norm, ...ofValues };
     } finally {
       this.#clear();
     }
   }
+
+  async #learnValues(lesson: CriticLesson, optim: OptimSpec): Promise<Record<string, number>> {
+    const batch = lesson.batch(this.#policy.device);
+    return batch === null ? {} : this.critic.learn(batch, lesson.spec, optim);
+  }
 }
 
-/** A row without what is observed. */
-function sampledOnly({ observationWeights: _, ...row }: TrainingRow): TrainingRow {
-  return row;
+/** A row without what is observed; the critic's columns are those of the row itself. */
+function sampledOnly(row: TrainingRow): TrainingRow {
+  const { observationWeights: _, ...sampled } = row;
+  return sampled;
 }
 
 /** What an update reports, over micro-batches: means per token. */

@@ -6,7 +6,7 @@ import { embed, embedBackward } from "../tensor/operations/embed.ts";
 import { logitGradients, logProbabilities, type LogitBiases } from "../tensor/operations/head.ts";
 import { attend, attendBackward, layOutSegments } from "../tensor/operations/attention.ts";
 import { norm, normBackward } from "../tensor/operations/norm.ts";
-import { addRows, gatherRows, scatterRows } from "../tensor/operations/rows.ts";
+import { gatherRows, scatterRows } from "../tensor/operations/rows.ts";
 import { Program } from "../tensor/program.ts";
 import { newTensor, tensorOf, type Tensor } from "../tensor/tensor.ts";
 import { embeddingName, finalNormName } from "../model/parameters.ts";
@@ -29,8 +29,6 @@ export interface Coefficients {
   readonly logprobs: Float64Array;
   /** Null where entropies have none. */
   readonly entropies: Float64Array | null;
-  /** [R, H] a gradient of the `states` that does not come from log-probabilities. @default none */
-  readonly states?: Tensor | null;
 }
 
 export interface ForwardOptions {
@@ -227,7 +225,6 @@ export class TrainingPass {
       weights.head.backward(program, { x, narrow: null, dy: logits, dx }, gradients, arena);
       await program.run();
     });
-    if (coefficients.states) addRows(program, coefficients.states, dTaken);
     const dHidden = arena.take(tokens, config.hiddenSize);
     const d = arena.take(tokens, config.hiddenSize);
     // Nothing is running that uses the arena.

@@ -20,7 +20,7 @@ export function criticOf({ algorithm }: TrainConfig, step: number): CriticSpec |
   return {
     learningRate: estimator.valueLearningRate,
     clip: estimator.valueClip,
-    sharedCoef: estimator.valueCoef,
+    epochs: estimator.valueEpochs,
     isWarmup: step <= estimator.criticWarmup,
   };
 }
@@ -118,7 +118,10 @@ export async function estimateWithCritic(
   const values = sequences.map(({ places }) =>
     Float64Array.from(places, ({ row, position }) => columns.get(row)!.values[position]!),
   );
-  const estimated = sequences.map(({ rewards }, s) => estimateGae(rewards, values[s]!, estimator));
+  const { gamma, lambda } = estimator;
+  const estimated = sequences.map(({ rewards }, s) =>
+    estimateGae(rewards, values[s]!, { gamma, lambda }),
+  );
   const metrics: Record<string, number> = {};
   for (const role of new Set(sequences.map((sequence) => sequence.role))) {
     const indices = [...sequences.keys()].filter((s) => sequences[s]!.role === role);

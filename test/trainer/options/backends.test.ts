@@ -109,9 +109,11 @@ describe("explainOption", () => {
       becomes: ["rollout.train.max_tokens", "rollout.val.max_tokens"],
     });
     expect(explainOption("algorithm.lam")).toMatchObject({
-      why: expect.stringContaining("only GAE reads it"),
+      becomes: ["algorithm.estimator.lambda"],
     });
-    expect(explainOption("algorithm.gamma")).toMatchObject({ only: [1, null] });
+    expect(explainOption("critic.optim.lr")).toMatchObject({
+      why: expect.stringContaining("a layer on the policy"),
+    });
     expect(explainOption("agent.name")).toMatchObject({
       why: expect.stringContaining("no effect"),
     });

@@ -1,7 +1,15 @@
 /** Keys of verl's configuration that mean something here, apart from those of `actor_rollout_ref`. */
-import { aboveZero, type CompatKey, idleKeys } from "./key-kinds.ts";
+import { aboveZero, type CompatKey, idleKeys, type Look } from "./key-kinds.ts";
 
-const noValueModel = "no value model is trained, since no backend has one";
+const ownCritic =
+  "the critic of algorithm.estimator=gae is a layer on the policy, whose options are under algorithm.estimator";
+/** Other estimators of verl read it, too. */
+const onlyGae =
+  (usual: number, why: string) =>
+  (value: unknown, look: Look): string | undefined =>
+    value === usual || value === null || look("algorithm.estimator.type") === "gae"
+      ? undefined
+      : why;
 const scored = "an evaluator scores rollouts";
 const rowsOfTasks = "tasks are what code passes, or dataset.train names";
 
@@ -74,8 +82,12 @@ const trainerKeys: readonly CompatKey[] = [
   { from: "model_engine", to: "verl.config.model_engine" },
   {
     from: "trainer.critic_warmup",
-    only: [0, null],
-    why: noValueModel,
+    to: "algorithm.estimator.critic_warmup",
+    refuse: onlyGae(
+      0,
+      "there is no critic to warm up: set algorithm.estimator=gae, or leave it out",
+    ),
+    last: true,
   },
   ...idleKeys(
     "trainer.",
@@ -110,8 +122,13 @@ const trainerKeys: readonly CompatKey[] = [
 ];
 
 const algorithmKeys: readonly CompatKey[] = [
-  { from: "algorithm.gamma", only: [1, null], why: "use stepwise_advantage.gamma" },
-  { from: "algorithm.lam", idle: "only GAE reads it, which is not supported", usual: [1] },
+  {
+    from: "algorithm.gamma",
+    to: "algorithm.estimator.gamma",
+    refuse: onlyGae(1, "use stepwise_advantage.gamma"),
+    last: true,
+  },
+  { from: "algorithm.lam", to: "algorithm.estimator.lambda" },
   {
     from: "algorithm.kl_ctrl.type",
     only: ["fixed", null],
@@ -169,7 +186,8 @@ const rewardKeys: readonly CompatKey[] = [
     from,
     idle: scored,
   })),
-  { from: "critic.*", idle: noValueModel },
+  { from: "critic.cliprange_value", to: "algorithm.estimator.value_clip" },
+  { from: "critic.*", idle: ownCritic },
   ...["ray_kwargs.*", "ray_init.*"].map((from) => ({
     from,
     idle: "verl.ray_address and verl.launcher say how Ray is reached",
