@@ -41,12 +41,12 @@ const eventOf = ({ name, attributes }: JsonFields): OtlpEvent => ({
   attributes: attributesOf(attributes),
 });
 
-const errorCodes: readonly unknown[] = [2, "STATUS_CODE_ERROR"];
+const errorCodes: ReadonlySet<unknown> = new Set([2, "STATUS_CODE_ERROR"]);
 
 function spanOf(given: JsonFields, resource: Attributes): OtlpSpan {
   const { traceId, spanId, parentSpanId, status, startTimeUnixNano, endTimeUnixNano } = given;
   const parent = textOf(parentSpanId).toLowerCase();
-  const failed = isJsonObject(status) && errorCodes.includes(status["code"]);
+  const failed = isJsonObject(status) && errorCodes.has(status["code"]);
   return checkSpan({
     traceId: textOf(traceId).toLowerCase(),
     spanId: textOf(spanId).toLowerCase(),
