@@ -118,7 +118,8 @@ const knows =
 const averages: Question["ask"] = async (asked, config) => {
   const { backend, rows } = asked;
   await updateAsAsked(asked, config);
-  const average = await backend.forward!(rows, "average");
+  const average = await backend.forward!(rows, "average").catch(() => null);
+  if (average === null) return false;
   const others = [
     await backend.forward!(rows, "current"),
     await backend.forward!(rows, "reference"),
