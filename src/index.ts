@@ -196,6 +196,16 @@ export type { DiseaseName, HealthFinding, RunFinding } from "./core/health.ts";
 export { cleanRuns } from "./runs/clean-runs.ts";
 export type { CleanedRun, CleanOptions } from "./runs/clean-runs.ts";
 
+// Production
+export { ProductionStore, readFeedback, readSpans } from "./production/store/production-store.ts";
+export type { ProductionStoreOptions, Rejected } from "./production/store/production-store.ts";
+export type { Feedback, FeedbackInput } from "./production/store/feedback.ts";
+export type { ModelCall, Span, ToolRun } from "./production/store/span.ts";
+export { curate } from "./production/curate/curate.ts";
+export type { CurateOptions } from "./production/curate/curate.ts";
+export type { CurateReport } from "./production/curate/report.ts";
+export type { ScrubHook } from "./production/curate/scrub.ts";
+
 // Projects
 export { initProject } from "./launch/init/init-project.ts";
 export type { InitFile, InitOptions, InitResult } from "./launch/init/init-project.ts";

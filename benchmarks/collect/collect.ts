@@ -14,7 +14,6 @@ const caseFile = new URL("collect-case.ts", import.meta.url);
 export const collect: Benchmark = {
   name: "collect",
   summary: "a million spans of production: import, and curation to rows",
-  repetitions: 1,
   async run({ quick, repetitions }, log) {
     using folder = createTempFolder();
     const spans = quick ? 10_000 : 1_000_000;

@@ -56,6 +56,15 @@ export interface Sections {
           | "up_proj"
           | "down_proj"
         )[];
+    /**
+     * LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled
+     * and trained by the calls of its roles only, and saved by itself. none is the base model
+     * alone, which is sampled but not trained. Roles that are not named share the adapter default.
+     * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or
+     * none, or a list of role=adapter.
+     * @default []
+     */
+    readonly adapterByRole?: Readonly<Record<string, string>> | readonly string[];
   };
   readonly data?: {
     /**
@@ -1299,8 +1308,8 @@ export interface Sections {
   readonly groupEvaluator?: string | null;
   /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
-   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, mcp:COMMAND or mcp:URL, or path#export of
-   * a module. null where the agent, the data and the evaluator are all there is.
+   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or
+   * path#export of a module. null where the agent, the data and the evaluator are all there is.
    * Allowed: a non-empty string, or null.
    * @default null
    */

@@ -21,6 +21,8 @@ export { McpSource } from "./mcp/mcp-source.ts";
 export type { McpOptions } from "./mcp/mcp-source.ts";
 export { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
 export type { ReasoningGymOptions } from "./reasoning-gym/reasoning-gym-source.ts";
+export { ReplaySource } from "./replay/replay-source.ts";
+export type { ReplayOptions } from "./replay/replay-source.ts";
 export { VerifiersSource } from "./verifiers/verifiers-source.ts";
 export type { VerifiersOptions } from "./verifiers/verifiers-source.ts";
 export { userSimulator } from "./user/user-simulator.ts";

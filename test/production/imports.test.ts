@@ -186,7 +186,7 @@ it("langsmith, as its client sends runs of LangChain messages", async () => {
     });
   const client = new Client({ apiKey: "x", apiUrl: "http://127.0.0.1:1", autoBatchTracing: false });
   client.createRun = async (run) => save(run as unknown as Record<string, unknown>);
-  client.updateRun = async (id, run) => save({ ...run, id } as unknown as Record<string, unknown>);
+  client.updateRun = async (id, run) => save({ ...run, id });
   const metadata = { user_id: "u1", session_id: "s1", ls_model_name: "gpt" };
   const root = new RunTree({
     name: "agent",
@@ -198,7 +198,7 @@ it("langsmith, as its client sends runs of LangChain messages", async () => {
   });
   await root.postRun();
   const messages = [new SystemMessage("Be short."), new HumanMessage("Oslo?")];
-  const call = await root.createChild({
+  const call = root.createChild({
     name: "ChatOpenAI",
     run_type: "llm",
     inputs: { messages: [messages.map((one) => one.toJSON())] },
@@ -207,7 +207,7 @@ it("langsmith, as its client sends runs of LangChain messages", async () => {
   await call.postRun();
   await call.end({ generations: [[{ text: "Cold.", message: new AIMessage("Cold.").toJSON() }]] });
   await call.patchRun();
-  const tool = await root.createChild({
+  const tool = root.createChild({
     name: "weather",
     run_type: "tool",
     inputs: { input: '{"city":"Oslo"}' },

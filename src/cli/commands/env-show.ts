@@ -69,7 +69,7 @@ export const command: CliCommand = defineCommand({
     show
       .argument(
         "<env>",
-        "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, mcp:COMMAND, or path#export",
+        "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND, or path#export",
       )
       .option("--split <name>", "split whose tasks are listed", "train")
       .option("--limit <n>", "number of tasks to list", wholeNumber(1), 5)

@@ -17,6 +17,7 @@ import { indexSpans, type SpanIndex } from "./span-index.ts";
 import { isHeldOut, type SplitOptions } from "./split.ts";
 import { rebuildTurns, type Turn } from "./turns.ts";
 
+/** What is made of which folder, and how. */
 export interface CurateOptions {
   /** What `collect` filled. */
   readonly folder: string;

@@ -13,6 +13,7 @@ export interface Quantiles {
   readonly max: number;
 }
 
+/** What a curated folder has and what it lacks. */
 export interface CurateReport {
   readonly version: 1;
   readonly folder: string;

@@ -64,6 +64,33 @@ export function preferenceRow(turn: Turn, correction: string): Row {
   };
 }
 
+/** What tools were called with and answered: for `replay:` environments. */
+function callsOf({ completion }: Turn): Row {
+  const results = new Map(
+    completion.flatMap(({ role, toolCallId, content }) =>
+      role === "tool" && toolCallId !== undefined
+        ? [[toolCallId, messageText(content)] as const]
+        : [],
+    ),
+  );
+  const calls = completion
+    .flatMap(({ toolCalls = [] }) => toolCalls)
+    .flatMap(({ id, name, arguments: given }) => {
+      const [args, result] = [objectOf(given), results.get(id)];
+      return args === null || result === undefined ? [] : [{ name, arguments: args, result }];
+    });
+  return calls.length === 0 ? {} : { calls };
+}
+
+function objectOf(json: string): object | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
 /** A task: what was asked, with what came before it, and how well it was done in production. */
 export function taskRow(turn: Turn, { score, correction }: Label): Row {
   const answer = messageText(turn.completion.at(-1)!.content);
@@ -74,6 +101,7 @@ export function taskRow(turn: Turn, { score, correction }: Label): Row {
     instruction: textOfLast(turn.prompt),
     messages: turn.prompt.map(wireMessage),
     ...toolsOf(turn),
+    ...callsOf(turn),
     ...(reference === null ? {} : { answer: reference }),
     ...(score === null ? {} : { production_score: score }),
   };

@@ -161,7 +161,7 @@ export function rebuildTurns(spans: readonly Span[]): Rebuilt {
   for (const call of calls) {
     const key = call.prefixes.at(-1)!;
     if (byPrompt.has(key)) retries++;
-    // The last answer is the one that the program went on with.
+    // The last answer is the one that the program took.
     byPrompt.set(key, call);
   }
   const mainDepth = Math.min(...calls.map(({ depth }) => depth));

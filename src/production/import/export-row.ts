@@ -20,7 +20,7 @@ export const objectOf = (value: unknown): JsonFields => (isJsonObject(value) ? v
 export const listOf = (value: unknown): readonly JsonFields[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];
 
-/** @throws Error where a row has no id of its own or of its trace. */
+/** @throws Error where none of them is a text. */
 export function requiredText(name: string, ...values: readonly unknown[]): string {
   const found = firstText(...values);
   if (found === undefined) throw new Error(`it has no ${name}`);

@@ -130,7 +130,7 @@ export function parsed(value: unknown): unknown {
   }
 }
 
-/** What an assistant thought, said and called as items of their own is one message. */
+/** What an assistant thought, said and called in separate items is one message. */
 function joined(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];
   for (const message of messages) {

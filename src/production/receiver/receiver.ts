@@ -28,7 +28,7 @@ export interface ReceiverOptions {
 export interface Receiver {
   readonly counts: CollectCounts;
   /** Never rejects: failures are responses. */
-  fetch(request: Request): Promise<Response>;
+  readonly fetch: (request: Request) => Promise<Response>;
 }
 
 /** Bodies in memory, as a multiple of one. */

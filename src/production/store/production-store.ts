@@ -20,7 +20,7 @@ import {
 } from "./read-journal.ts";
 import type { Span } from "./span.ts";
 
-/** What could not be read. */
+/** What could not be read, kept aside. */
 export interface Rejected {
   /** Where it came from: a file and line, or a request. */
   readonly at: string;
@@ -29,6 +29,7 @@ export interface Rejected {
   readonly text: string;
 }
 
+/** Bounds of a store. */
 export interface ProductionStoreOptions {
   /** Bytes of all files of the folder; what would exceed it is refused. @default 64 GiB */
   readonly maxBytes?: number;
@@ -38,7 +39,8 @@ export interface ProductionStoreOptions {
 
 const keptText = 4096;
 
-export class ProductionStore {
+/** A folder of traces and feedback. Several processes may add to one. */
+export class ProductionStore implements AsyncDisposable {
   readonly folder: string;
   readonly #maxBytes: number;
   readonly #partBytes: number;
@@ -104,6 +106,10 @@ export class ProductionStore {
     await Promise.all(this.#closing);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #add(journal: Journal, bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return;
     if (this.#bytes + bytes.length > this.#maxBytes) {
@@ -140,14 +146,17 @@ const bytesOf = (folder: string): number =>
   namesIn(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
 
 /** The spans of a folder in the order of arrival; an exporter that got no answer has sent some twice. */
-export function* readSpans(folder: string): Generator<Span> {
-  for (const [, path] of tracesParts(folder))
-    for (const line of readJournal<Span>(path)) if ("record" in line) yield line.record;
+export function readSpans(folder: string): Generator<Span> {
+  return recordsOf(tracesParts(folder).map(([, path]) => path));
 }
 
 /** The feedback of a folder, in the order of arrival. */
-export function* readFeedback(folder: string): Generator<Feedback> {
-  if (!namesIn(folder).includes(feedbackName)) return;
-  for (const line of readJournal<Feedback>(join(folder, feedbackName)))
-    if ("record" in line) yield line.record;
+export function readFeedback(folder: string): Generator<Feedback> {
+  const isThere = namesIn(folder).includes(feedbackName);
+  return recordsOf(isThere ? [join(folder, feedbackName)] : []);
+}
+
+function* recordsOf<T>(paths: readonly string[]): Generator<T> {
+  for (const path of paths)
+    for (const line of readJournal<T>(path)) if ("record" in line) yield line.record;
 }

@@ -30,6 +30,7 @@ export interface ToolRun {
   readonly result?: string;
 }
 
+/** A span of a trace, as it is kept. */
 export interface Span {
   readonly traceId: string;
   readonly id: string;
