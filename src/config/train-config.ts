@@ -56,6 +56,15 @@ export interface Sections {
           | "up_proj"
           | "down_proj"
         )[];
+    /**
+     * LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled
+     * and trained by the calls of its roles only, and saved by itself. none is the base model
+     * alone, which is sampled but not trained. Roles that are not named share the adapter default.
+     * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or
+     * none, or a list of role=adapter.
+     * @default []
+     */
+    readonly adapterByRole?: Readonly<Record<string, string>> | readonly string[];
   };
   readonly data?: {
     /**

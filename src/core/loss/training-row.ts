@@ -43,6 +43,8 @@ export interface TrainingRow {
    * refer to it. Above 0. @default 1
    */
   readonly temperature?: number;
+  /** Of `ModelSpec.adapters`: the one that sampled the row, which it trains. @default the model's own */
+  readonly adapter?: string;
   /** [length] */
   readonly tokens: Int32Array;
   /** [length] 1 where the token was sampled by the policy, else 0. */

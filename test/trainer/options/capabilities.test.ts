@@ -366,6 +366,12 @@ const questions: readonly Question[] = [
   })),
   { option: "model.lora_alpha", set: { "model.lora_alpha": 16 }, of: real, ask: starts(4, 16) },
   {
+    option: "model.adapter_by_role",
+    set: { "model.adapter_by_role": { judge: "judge" } },
+    of: real,
+    ask: (asked) => unlessRefused(() => asked.startWith({ rank: 4, alpha: 32 }, "none", ["judge"])),
+  },
+  {
     option: "model.quantization",
     set: { "model.quantization": "int8" },
     of: real,
