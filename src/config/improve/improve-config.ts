@@ -49,8 +49,13 @@ function absolute(config: ImproveConfig, folder: string): ImproveConfig {
 }
 
 /**
+ * Reads the file of `agent-trainer improve`.
+ *
  * @param overrides `key=value` strings, as on the command line
  * @throws ConfigError that names every problem at once.
+ *
+ * @example
+ * const config = loadImproveConfig("improve.yaml", ["train.with=sft"]);
  */
 export function loadImproveConfig(file: string, overrides: readonly string[] = []): ImproveConfig {
   const tree = readTree(file);

@@ -46,7 +46,10 @@ const goodScore = 0.5;
 /** Lengths of turns for quantiles: every one up to so many. */
 const maxLengths = 1_000_000;
 
-/** @throws ConfigError where the folder has no traces, or the output exists. */
+/**
+ * Makes of a folder of production what training reads, with a report.
+ * @throws ConfigError where the folder has no traces, or the output exists.
+ */
 export async function curate(options: CurateOptions): Promise<CurateReport> {
   const { folder, output, signal, reportHtml } = options;
   if (existsSync(output)) {
