@@ -81,9 +81,9 @@ function patternOf(name: string): RegExp {
   return new RegExp(`^${parts.join(".+")}$`, "u");
 }
 
-/** The name in the catalog that `metric` is an instance of, the one with the fewest placeholders. */
+/** The name in the catalog that `metric` is an instance of, the one that says most of it. */
 export function catalogName(metric: string): string | undefined {
   const found = patterns.filter(({ pattern }) => pattern.test(metric)).map(({ name }) => name);
-  const placeholders = (name: string): number => name.split("{").length;
-  return found.toSorted((a, b) => placeholders(a) - placeholders(b))[0];
+  const written = (name: string): number => name.replaceAll(/\{\w+\}/gu, "").length;
+  return found.toSorted((a, b) => written(b) - written(a))[0];
 }
