@@ -42,7 +42,7 @@ export function adapterMap(): z.ZodPrefault<z.ZodType<readonly string[]>> {
     .meta({
       allowed:
         "a map of roles to names of adapters (of letters, digits, _, . and -), default or none, or a list of role=adapter",
-      tsType: "Readonly<Record<string, string>> | readonly string[]",
+      tsType: "readonly string[]",
       exampleValues: [["judge=judge"]],
     });
 }

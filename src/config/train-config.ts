@@ -64,7 +64,7 @@ export interface Sections {
      * none, or a list of role=adapter.
      * @default []
      */
-    readonly adapterByRole?: Readonly<Record<string, string>> | readonly string[];
+    readonly adapterByRole?: readonly string[];
   };
   readonly data?: {
     /**
