@@ -1,17 +1,30 @@
 /**
- * Two solvers in parallel and a judge, with separate rewards and one set of weights. The title is a
- * side call that is excluded from training. With `-- judge=frozen` only the solvers are trained.
+ * Two solvers in parallel and a judge, with separate rewards. The solvers are paid for looking a price up once, the judge
+ * for not looking anything up. All have one set of weights; with `-- judge=adapter` solvers and judge have a LoRA adapter
+ * each, on one base, and with `-- judge=frozen` only the solvers are trained. The title is a side call that is excluded
+ * from training.
  */
 import { AgentTrainer, defineTrajectory, withTrajectory } from "agent-trainer";
 import OpenAI from "openai";
 import { config, opening, tasks, tool, trainAndPrint } from "./shared/prices.ts";
 
 const isFrozen = process.argv.includes("judge=frozen");
+const adapters = process.argv.includes("judge=adapter")
+  ? {
+      model: {
+        ...config.model,
+        loraRank: 8,
+        // Calls of other roles, the title here, are sampled from the base.
+        adapterByRole: { solver: "solver", judge: "judge", title: "none" },
+      },
+      training: { learningRate: 3e-3 },
+    }
+  : {};
 
 await trainAndPrint(
   new AgentTrainer({
     trainDataset: tasks,
-    config: { ...config, data: { trainBatchSize: 4 } },
+    config: { ...config, data: { trainBatchSize: 4 }, ...adapters },
     agentRunFunc: async (task, { baseUrl, apiKey, model, trajectory, fetch }) => {
       // With this fetch, a call belongs to the trajectory in whose scope the code runs.
       const client = new OpenAI({ baseURL: baseUrl, apiKey, fetch, maxRetries: 0 });
@@ -37,4 +50,5 @@ await trainAndPrint(
       return [...solvers, judge];
     },
   }),
+  ["solver", "judge"],
 );

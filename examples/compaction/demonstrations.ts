@@ -31,7 +31,7 @@ function demonstrate(seed: number): object {
   if (kind === 0) return conversation([...heard, [question, String(count)]]);
   if (kind === 1) return conversation([...heard, [notesPrompt, next() < 1 / 6 ? useful : useless]]);
   const isUseful = next() < 1 / 2;
-  const [first = question, ...rest] = [...said.slice(kept), question];
+  const [first, ...rest] = [...said.slice(kept), question];
   const note = withNotes(isUseful ? useful : useless, first);
   const answer = isUseful ? String(count) : "none";
   return conversation([

@@ -33,10 +33,15 @@ export const config = defineConfig({
   trainer: { totalBatches: 12 },
 });
 
-/** Trains, and prints the mean reward of each step. */
-export async function trainAndPrint(trainer: AgentTrainer): Promise<void> {
+/** Trains, and prints the mean reward of each step, and that of roles. */
+export async function trainAndPrint(
+  trainer: AgentTrainer,
+  roles: readonly string[] = [],
+): Promise<void> {
   for await (const event of trainer.events()) {
     if (event.type !== "step-end") continue;
-    console.log(`step ${event.step}  reward ${event.metrics["reward/mean"]?.toFixed(3)}`);
+    const of = (name: string, key: string) => `${name} ${event.metrics[key]?.toFixed(3)}`;
+    const rewards = roles.map((role) => of(role, `reward/${role}/mean`));
+    console.log([`step ${event.step}`, of("reward", "reward/mean"), ...rewards].join("  "));
   }
 }

@@ -56,6 +56,15 @@ export interface Sections {
           | "up_proj"
           | "down_proj"
         )[];
+    /**
+     * LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled
+     * and trained by the calls of its roles only, and saved by itself. none is the base model
+     * alone, which is sampled but not trained. Roles that are not named share the adapter default.
+     * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or
+     * none, or a list of role=adapter.
+     * @default []
+     */
+    readonly adapterByRole?: Readonly<Record<string, string>> | readonly string[];
   };
   readonly data?: {
     /**
@@ -1645,7 +1654,7 @@ export interface Sections {
     readonly teacherAverage?: number | null;
     /**
      * Divides the logits of the policy as its own teacher, in addition to the temperature of
-     * sampling: below 1 it is more certain than the policy, so that a model whose likeliest
+     * sampling: below 1 it is more certain than the policy, so that a model whose most likely
      * response is right, but few of its samples, teaches itself to give that one.
      * Allowed: a number above 0 and at most 10.
      * @default 1

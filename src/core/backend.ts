@@ -28,6 +28,8 @@ export interface BackendCapabilities {
   readonly fullFineTune: boolean;
   /** Whether a LoRA adapter can be trained. */
   readonly lora: boolean;
+  /** `ModelSpec.adapters`. @default false */
+  readonly adapters?: boolean;
   /** `saveState`/`loadState` restore a run exactly. */
   readonly exactResume: boolean;
   /** `TrainingRow.temperature` other than 1. @default false: rows at other temperatures are not sent */
@@ -84,6 +86,11 @@ export interface ModelSpec {
   readonly name: string;
   /** The adapter to train; null trains every weight. */
   readonly lora: LoraSpec | null;
+  /**
+   * Further adapters of the same shape on the same base, each trained by its own rows only (`TrainingRow.adapter`).
+   * Names are those of folders. @default none
+   */
+  readonly adapters?: readonly string[];
   /** Of the frozen base below the adapter. @default "none" */
   readonly quantization?: Quantization;
   /** It is only sampled from as it is: a backend may leave out the adapter and what training needs. @default false */

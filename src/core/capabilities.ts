@@ -25,6 +25,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     valueModel: true,
     fullFineTune: true,
     lora: true,
+    adapters: true,
     quantizations: ["int8"],
     loraTargets: "layers",
     exactResume: true,
@@ -45,6 +46,8 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     dualClip: false,
     fullFineTune: false,
     lora: true,
+    // Each is a model on the server.
+    adapters: true,
     loraTargets: "groups",
     exactResume: true,
     // The API has no temperature of a loss.

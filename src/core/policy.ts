@@ -63,6 +63,8 @@ export interface SampleRequest {
   readonly params: SamplingParams;
   /** Sequences to sample from this prompt. @default 1 */
   readonly n?: number;
+  /** Of `ModelSpec.adapters`; `null` is the base without any. @default the model's own adapter, or its weights */
+  readonly adapter?: string | null;
   /**
    * Called as tokens are sampled, possibly before `sample` has returned; must not throw. Chunks of one
    * sequence arrive in order and add up to its result.

@@ -1,8 +1,22 @@
 /** How a rollout gets its own endpoint and gets back what was captured there. */
+import { defaultAdapter } from "./adapter-names.ts";
 import type { TrajectoryHandle } from "./agent.ts";
 import type { FailedCall } from "./failed-call.ts";
 import type { SamplingParams } from "./policy.ts";
 import type { Trace } from "./trace.ts";
+
+/** Adapters by role. */
+export interface RoleAdapters {
+  /** Roles that are not in it have the model's own adapter; null is the base alone. */
+  readonly byRole: Readonly<Record<string, string | null>>;
+  /** Of calls that belong to no trajectory. */
+  readonly defaultRole: string;
+}
+
+/** null is the base alone. */
+export function adapterOfRole({ byRole }: RoleAdapters, role: string): string | null {
+  return Object.hasOwn(byRole, role) ? (byRole[role] ?? null) : defaultAdapter;
+}
 
 export interface SessionOptions {
   /** Unique among open sessions; any string. A retry must use a new one. */
@@ -12,6 +26,8 @@ export interface SessionOptions {
   /** Samples of this session derive from it and from the prompts, never from timing. */
   readonly seed: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Which adapter samples its calls. @default the model has no adapters of roles */
+  readonly adapters?: RoleAdapters;
 }
 
 /** One rollout's session. Closing it revokes its token and forgets its traces. */
@@ -22,8 +38,11 @@ export interface RolloutSession {
   readonly model: string;
   /** Calls this host without a socket, where it is in this process. @default the global `fetch` */
   readonly fetch?: typeof fetch;
-  /** Same name, same handle. */
-  trajectory(name: string): TrajectoryHandle;
+  /**
+   * Same name, same handle.
+   * @param role whose adapter samples its calls from now on. @default the name
+   */
+  trajectory(name: string, role?: string): TrajectoryHandle;
   /** Everything captured so far, by order of dispatch. Resolves after calls in flight have been recorded or aborted. */
   traces(): Promise<readonly Trace[]>;
   /**

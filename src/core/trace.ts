@@ -40,6 +40,8 @@ export interface Trace {
   readonly logprobKind: "raw" | "processed";
   /** @see Sample.temperedLogprobs */
   readonly temperedLogprobs?: Float32Array;
+  /** Adapter that sampled, where roles have adapters; null is the base without any. */
+  readonly adapter?: string | null;
   readonly stopReason: StopReason;
   /** Version of the weights when the call was dispatched; null where it is unknown to the gateway. */
   readonly weightVersion: number | null;

@@ -1,9 +1,9 @@
 /** One rollout: attempts until one returns, then the score. Failures become part of the episode. */
 import type { Evaluator } from "../core/agent.ts";
 import type { TaskHooks, TaskSetup } from "../core/hooks.ts";
-import type { SessionHost, SessionOptions } from "../core/session.ts";
+import type { RoleAdapters, SessionHost, SessionOptions } from "../core/session.ts";
 import type { SideCallUse } from "../core/side-call.ts";
-import type { Episode } from "../core/trajectory.ts";
+import { defaultTrajectoryName, type Episode } from "../core/trajectory.ts";
 import { delay } from "../util/abort.ts";
 import { copyPlain } from "../util/copy-plain.ts";
 import { deriveSeed } from "../util/random.ts";
@@ -33,6 +33,8 @@ export interface RolloutSetup<Metadata> {
   readonly hooks?: TaskHooks<Metadata>;
   /** Roles that are sampled and scored, but excluded from training. @default none */
   readonly untrainedRoles?: readonly string[];
+  /** Adapters of roles; null is the base alone, which is not trained. @default none */
+  readonly adapters?: RoleAdapters["byRole"];
   /** Which calls next to the task, such as titles, are trained on. @default "own" */
   readonly sideCallUse?: SideCallUse;
   /** Episodes also hold calls that cannot be trained on, such as those without token ids. @default false */
@@ -160,6 +162,7 @@ async function attemptSetUp<Metadata>(
     program,
     limits,
     untrainedRoles = [],
+    adapters: byRole,
     sideCallUse = "own",
     keepsUntrainable = false,
   }: RolloutSetup<Metadata>,
@@ -169,6 +172,10 @@ async function attemptSetUp<Metadata>(
   prepared: TaskSetup<Metadata>,
   onWarning: (message: string) => void,
 ): Promise<AttemptOutcome> {
+  const adapters =
+    byRole === undefined
+      ? {}
+      : { adapters: { byRole, defaultRole: program.name ?? defaultTrajectoryName } };
   return await runAttempt({
     host,
     program,
@@ -179,6 +186,7 @@ async function attemptSetUp<Metadata>(
       seed: deriveSeed(seed, attempt),
       sampling,
       metadata: { taskId: task.id, episodeId, rolloutIndex, attempt, isValidation },
+      ...adapters,
     },
     isValidation,
     timeoutMs: limits.timeoutMs,

@@ -135,6 +135,6 @@ it("halves the weight of evidence every half-life", () => {
   expect(rates.posterior(1, 15)).toEqual({ a: 1, b: 1 });
   expect(rates.metrics(15)).toMatchObject({
     "curriculum/seen_fraction": 0.5,
-    "curriculum/solve_rate": 4 / 14,
+    "curriculum/solved_fraction": 4 / 14,
   });
 });

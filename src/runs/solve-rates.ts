@@ -62,9 +62,9 @@ export class SolveRates {
       means.filter(is).length / means.length;
     return {
       ...seen,
-      "curriculum/solve_rate": means.reduce((sum, mean) => sum + mean, 0) / means.length,
-      "curriculum/solved_fraction": fraction((mean) => mean > high),
-      "curriculum/unsolved_fraction": fraction((mean) => mean < low),
+      "curriculum/solved_fraction": means.reduce((sum, mean) => sum + mean, 0) / means.length,
+      "curriculum/always_solved_fraction": fraction((mean) => mean > high),
+      "curriculum/never_solved_fraction": fraction((mean) => mean < low),
     };
   }
 }

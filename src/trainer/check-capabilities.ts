@@ -58,6 +58,7 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   loraOrFull: ({ lora, fullFineTune }, { model }) => (model.loraRank === 0 ? fullFineTune : lora),
   loraAlpha: ({ loraAlpha = null }, { model }) =>
     model.loraRank === 0 || loraAlpha === null || model.loraAlpha === loraAlpha,
+  adapters: ({ adapters }) => adapters === true,
   loraTargets: ({ loraTargets = "all" }, { model }) =>
     model.loraRank === 0 ||
     loraTargets === "layers" ||

@@ -46,6 +46,8 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rejection_sample.multiplier",
     "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
+    "rollout.untrained_roles",
+    "model.adapter_by_role",
   ],
   "config/checks/start-warnings.ts": [
     "rollout.n",
@@ -59,7 +61,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
   "rollouts/service/agent-warnings.ts": ["rollout.reward_source", "stepwise_advantage.mode"],
   "engine/model/policy-model.ts": ["model.lora_rank", "model.quantization"],
   // What a server cannot do, found out before the first update; on resume with --allow-changes.
-  "backends/tinker/backend.ts": [
+  "backends/tinker/model-backend.ts": [
     "model.name",
     "algorithm.loss.eps_clip",
     "algorithm.loss.eps_clip_high",

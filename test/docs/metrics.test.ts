@@ -234,6 +234,8 @@ describe("metrics", () => {
     const itself = await onBackend(createLocalBackend({ threads: 1 }), {
       "distillation.teacher": "self",
       "distillation.hint": "price",
+      "model.lora_rank": 2,
+      "model.adapter_by_role": { agent: "own" },
     });
     await using server = await startServer({ modelName: "shop-tiny" });
     const tinker = await onBackend(viaTinker({ fetch: fetchOf(server.server) }), {

@@ -130,7 +130,7 @@ it("keeps the options of a round that has not ended", async () => {
     signal: stop.signal,
     onStage: (stage) => void (stage === "train" && stop.abort()),
   });
-  await expect(stopped).rejects.toThrow();
+  await expect(stopped).rejects.toThrow("abort");
   await expect(run(["gate.min_gain=0"])).rejects.toThrow("began with other options");
   const next = await run(["gate.min_gain=-0.9"], { abandon: true });
   expect(next).toMatchObject({ round: 2, curate: { feedback: { from: 0 } } });

@@ -185,7 +185,7 @@ it("langsmith, as its client sends runs of LangChain messages", async () => {
       ...JSON.parse(JSON.stringify(run)),
     });
   const client = new Client({ apiKey: "x", apiUrl: "http://127.0.0.1:1", autoBatchTracing: false });
-  client.createRun = async (run) => save(run as Record<string, unknown>);
+  client.createRun = async (run) => save(run as unknown as Record<string, unknown>);
   client.updateRun = async (id, run) => save({ ...run, id });
   const metadata = { user_id: "u1", session_id: "s1", ls_model_name: "gpt" };
   const root = new RunTree({

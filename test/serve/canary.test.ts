@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { curate } from "../../src/production/curate/curate.ts";
 import { readFeedback, readSpans } from "../../src/production/store/production-store.ts";
 import { createModelServer, type ModelServer } from "../../src/launch/serve/model-server.ts";
 import type { CanaryChange, ModelServerOptions } from "../../src/launch/serve/serve-options.ts";
@@ -140,6 +141,30 @@ describe("a canary", () => {
     expect(metrics).toContain(`agent_trainer_serve_feedback{version=${label}} 2`);
     expect(metrics).toContain(`agent_trainer_serve_feedback_mean{version=${label}} 0.5`);
     expect(metrics).toContain("agent_trainer_serve_feedback_duplicates_total 1");
+  });
+
+  it("keeps what the next round of training is made of, with the version of each answer", async () => {
+    const store = newFolder();
+    {
+      await using server = await open(store);
+      await onTrial();
+      const { one, two } = await arms(server, 2);
+      for (const { id, text } of [...one!, ...two!])
+        await rate(server, { responseId: id, thumb: text === "one" ? "up" : "down" });
+      await rate(server, { responseId: two![0]!.id, user: "ann", correction: "three" });
+    }
+    const report = await curate({
+      folder: store,
+      output: join(newFolder(), "data"),
+      valFraction: 0,
+    });
+    const { records, matched, bad, corrections } = report.feedback;
+    expect(records).toBe(matched);
+    expect([bad > 0, corrections]).toEqual([true, 1]);
+    const versions = Object.keys(report.models);
+    expect(versions.some((version) => version.includes(first.url))).toBe(true);
+    expect(versions.some((version) => version.includes(second.url))).toBe(true);
+    expect(report.rows.feedback.train).toBeGreaterThan(0);
   });
 
   it.each([

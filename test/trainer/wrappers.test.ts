@@ -16,6 +16,7 @@ import {
   withKnownForward,
   withSharedForward,
 } from "../../src/trainer/update/shared-forward.ts";
+import { adaptedTarget } from "../../src/launch/serve/model-host.ts";
 import { createByteRenderer } from "../../src/testing/index.ts";
 import { allCapabilities } from "./coin-backend.ts";
 
@@ -93,6 +94,11 @@ const ofTargets: readonly Wrapper<InferenceTarget>[] = [
   {
     name: "meteredTarget",
     wrap: (bare) => meteredTarget(bare, budget()),
+    changes: ["sampler" as keyof InferenceTarget],
+  },
+  {
+    name: "adaptedTarget",
+    wrap: (bare) => adaptedTarget(bare, "judge"),
     changes: ["sampler" as keyof InferenceTarget],
   },
 ];

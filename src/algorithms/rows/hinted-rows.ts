@@ -62,6 +62,7 @@ export function hintedRow(
     shift,
     row: {
       ...{ tokens, segments: [], provenance: row.provenance },
+      ...(row.adapter === undefined ? {} : { adapter: row.adapter }),
       ...(row.temperature === undefined ? {} : { temperature: row.temperature }),
       ...(rules === undefined ? {} : { rules }),
       targetMask: moved(row.targetMask, new Uint8Array(length)),

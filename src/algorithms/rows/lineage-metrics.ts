@@ -10,7 +10,7 @@ export class LineageCounts {
   /** Those of one trajectory. */
   trajectory(episodeId: string, lineages: readonly Lineage[]): void {
     this.#perRollout.set(episodeId, (this.#perRollout.get(episodeId) ?? 0) + lineages.length);
-    // What is for something else than the task is in a lineage of its own, or is followed by one.
+    // What is for something else than the task is in a separate lineage, or is followed by one.
     const kinds = lineages.length > 1 ? callKinds(lineages) : [];
     for (const [{ trace }, kind] of kinds) this.#tokens[kind] += trace.responseIds.length;
   }

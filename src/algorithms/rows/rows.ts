@@ -122,7 +122,9 @@ function layOut(
     isLacking ||= logprobs === null;
     reported.set(logprobs ?? step.trace.logprobs, start);
   }
+  const { adapter } = (lineage[0] as Step).trace;
   return {
+    ...(typeof adapter === "string" ? { adapter } : {}),
     tokens,
     ...(temperature === 1 ? {} : { temperature }),
     targetMask,

@@ -15,6 +15,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Renderer, Sampler } from "../../core/policy.ts";
 import { refuseObservations } from "../../core/refuse-observations.ts";
+import { refuseAdapters } from "../../core/refuse-adapters.ts";
 import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { TinkerCallOptions } from "../../tinker-api/wire/futures.ts";
 import type { AdamParams, ModelClient } from "../../tinker-api/wire/model-client.ts";
@@ -76,6 +77,7 @@ export abstract class DatumBackend<Run extends DatumRun> implements TrainingBack
     if (this.#run !== undefined)
       throw new Error(`The ${this.name} backend has already been started.`);
     refuseQuantization(context.model, this.name);
+    refuseAdapters(context.model, this.name);
     if (context.model.lora === null && !this.capabilities.fullFineTune)
       throw new UnsupportedOptionError(
         "model.lora_rank",

@@ -22,7 +22,7 @@ export interface SampleSource<Client> {
   readonly backend: string;
   readonly contextLength: number;
   /** What a request that is dispatched now samples from. */
-  published(): Published<Client> | Promise<Published<Client>>;
+  published(request: SampleRequest): Published<Client> | Promise<Published<Client>>;
   /** `n` sequences, each as soon as it is there, counted in `usage`. */
   sample(
     client: Client,
@@ -68,7 +68,7 @@ export class PublishedSampler<Client> implements Sampler {
 
   async #sample(request: SampleRequest): Promise<readonly Sample[]> {
     const { n = 1, onChunk, signal } = request;
-    const { client, version } = await this.#source.published();
+    const { client, version } = await this.#source.published(request);
     const work = this.#source.sample(client, request, this.usage);
     const sequences = await unlessAborted(work, signal);
     if (sequences === null) return Array.from({ length: n }, () => aborted(version));

@@ -103,6 +103,7 @@ export class LocalBackend implements TrainingBackend {
       const loading = (this.#worker ??= new WorkerClient()).call("load", {
         ...found,
         lora: isFrozen ? null : run.model.lora,
+        adapters: isFrozen ? [] : (run.model.adapters ?? []),
         isFrozen,
         quantization,
         probes,
@@ -141,7 +142,11 @@ export class LocalBackend implements TrainingBackend {
       this.#distance = quantizationDistance;
       onWarning?.(quantizationNotice(quantizationDistance));
     }
-    return { kind: "sampler", renderer, sampler: createSampler(this.#client, contextLength) };
+    return {
+      kind: "sampler",
+      renderer,
+      sampler: createSampler(this.#client, contextLength, isFrozen),
+    };
   }
 
   async updatePolicy(
@@ -217,15 +222,24 @@ async function rowsInput(rows: readonly TrainingRow[]): Promise<RowsInput> {
   return { rows: message, schemas: await schemasOfRows(rows) };
 }
 
-function createSampler(worker: WorkerClient, contextLength: number): Sampler {
+/** @param isFrozen every call is sampled from the model as it is, whatever adapter it names */
+function createSampler(worker: WorkerClient, contextLength: number, isFrozen: boolean): Sampler {
   return {
     contextLength,
     appliesLogitRules: true,
-    async sample({ tokens, params, n = 1, onChunk, signal }) {
+    async sample({ tokens, params, n = 1, adapter, onChunk, signal }) {
       if (tokens.length >= contextLength)
         throw new ContextOverflowError(tokens.length, contextLength);
       const schemas = params.rules === undefined ? [] : await schemasOfRules(params.rules, signal);
-      const request = { tokens, params, schemas, n, stream: onChunk !== undefined };
+      const stream = onChunk !== undefined;
+      const request = {
+        tokens,
+        params,
+        schemas,
+        n,
+        stream,
+        ...(isFrozen ? {} : defined({ adapter })),
+      };
       return worker.call("sample", request, {
         ...defined({ onChunk, signal }),
       });

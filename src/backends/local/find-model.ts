@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ModelError } from "../../core/errors.ts";
 import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
-import { isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
+import { adaptersIn, isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../models/hub/model-id.ts";
 import { resolveModel, type PullOptions } from "../../models/hub/pull-model.ts";
 import { reopen } from "../../util/files/reopen.ts";
@@ -51,6 +51,8 @@ export async function findModel(name: string, pull: PullOptions = {}): Promise<F
 /** A checkpoint's weights as a model: an adapter is merged into its base. */
 async function findWeights(weights: string, pull: PullOptions): Promise<FoundModel> {
   if (isAdapterFolder(weights)) {
+    const adapters = await adaptersIn(weights);
+    if (adapters.length > 0) throw severalAdapters(weights, adapters);
     const merged = await mergedCheckpoint(
       weights,
       async (base) => (await findModel(base, pull)).path,
@@ -77,6 +79,14 @@ function refuseMissingRun(name: string, path: string): void {
           : `There is no run in ${folder} yet: agent-trainer train CONFIG.yaml makes one, or sft, and trainer.experiment_name names it.`
         : `Did you mean ${join(dirname(name), nearest)}? agent-trainer runs list shows all.`,
     fields: { name, path },
+  });
+}
+
+function severalAdapters(weights: string, adapters: readonly string[]): ModelError {
+  return new ModelError({
+    message: `The checkpoint ${weights} has adapters of several roles (default, ${adapters.join(", ")}), so it is not one model.`,
+    hint: `Merge one of them into the base: agent-trainer model merge ${join(weights, adapters[0]!)} --into OUT. That of the roles without one is ${weights} itself.`,
+    fields: { weights, adapters },
   });
 }
 

@@ -32,6 +32,8 @@ export interface WorkerCalls {
     /** Name of the model outside of this machine, or its path. */
     name: string;
     lora: LoraSpec | null;
+    /** Adapters besides the model's own. */
+    adapters: readonly string[];
     /** Nothing is trained. */
     isFrozen: boolean;
     quantization: Quantization;
@@ -51,6 +53,7 @@ export interface WorkerCalls {
     /** Those of `params.rules`, compiled. */
     schemas: ReadySchemas;
     n: number;
+    adapter?: string | null;
     /** Send chunks while sampling. */
     stream: boolean;
   }) => readonly Sample[];

@@ -8,6 +8,7 @@ import type { RowProvenance, RowRules, TrainingRow } from "../../core/loss/train
 interface RowShape {
   readonly length: number;
   readonly temperature: number | undefined;
+  readonly adapter: string | undefined;
   readonly hasWeights: boolean;
   readonly hasObservations: boolean;
   /** `values` and `returns`. */
@@ -38,7 +39,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
     at += wide * length;
     return view;
   };
-  return shapes.map(({ length, temperature, rules, sequence, provenance, ...has }) => {
+  return shapes.map(({ length, temperature, adapter, rules, sequence, provenance, ...has }) => {
     const row: TrainingRow = {
       tokens: column(Int32Array, length),
       samplingLogprobs: column(Float32Array, length),
@@ -50,6 +51,7 @@ export function rowsOfMessage({ numbers, shapes }: RowMessage): TrainingRow[] {
         : {}),
       targetMask: new Uint8Array(numbers, mask, length),
       ...(temperature === undefined ? {} : { temperature }),
+      ...(adapter === undefined ? {} : { adapter }),
       ...(rules === undefined ? {} : { rules }),
       ...(sequence === undefined ? {} : { sequence }),
       segments: [],
@@ -65,6 +67,7 @@ export function messageOfRows(rows: readonly TrainingRow[]): RowMessage {
   const shapes = rows.map((row): RowShape => ({
     length: row.tokens.length,
     temperature: row.temperature,
+    adapter: row.adapter,
     hasWeights: row.weights !== undefined,
     hasObservations: row.observationWeights !== undefined,
     hasReturns: row.returns !== undefined,

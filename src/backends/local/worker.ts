@@ -13,6 +13,7 @@ import { PolicyEngine } from "../../engine/policy-engine.ts";
 import { quantizationDistance } from "../../engine/quantization-distance.ts";
 import { Device } from "../../engine/tensor/device.ts";
 import { defined } from "../../util/defined.ts";
+import { deriveSeed } from "../../util/random.ts";
 import { readVocabulary } from "../../models/tokenizers/vocabulary-bytes.ts";
 import { loadTokenizerFiles, modelAssets } from "./load-model.ts";
 import { rowsOfMessage } from "./row-message.ts";
@@ -70,7 +71,18 @@ type Handlers = {
 };
 
 const handlers: Handlers = {
-  async load({ path, name, threads, lora, isFrozen, seed, quantization, probes, ...options }) {
+  async load({
+    path,
+    name,
+    threads,
+    lora,
+    adapters,
+    isFrozen,
+    seed,
+    quantization,
+    probes,
+    ...options
+  }) {
     const device = new Device({ threads });
     const precision = choosePrecision(options.precision, device);
     const policy = await loadPolicy(path, {
@@ -83,7 +95,12 @@ const handlers: Handlers = {
     });
     modelPath = path;
     const origin = { name, assets: await modelAssets(path) };
-    engine = await PolicyEngine.create(policy, { ...options, modelPath: path, origin });
+    engine = await PolicyEngine.create(policy, {
+      ...options,
+      modelPath: path,
+      origin,
+      adapters: adapters.map((own) => ({ name: own, seed: deriveSeed(seed, "adapter", own) })),
+    });
     const { contextLength } = engine;
     const warnings =
       precision === "bf16" && !device.hasBfloat16
@@ -116,13 +133,10 @@ const handlers: Handlers = {
     return (await loadedWith(input)).values(rowsOfMessage(input.rows));
   },
   async update({ loss, optim, limits, ...input }) {
-    const metrics = await (
-      await loadedWith(input)
-    ).forwardBackward(rowsOfMessage(input.rows), loss);
-    const check = (measured: UpdateMetrics): void =>
-      refuseBeyond(limits, { ...metrics, ...measured });
-    const stepped = await loaded().optimStep(optim, limits === undefined ? undefined : check);
-    return { ...metrics, ...stepped };
+    const own = await loadedWith(input);
+    const check = (measured: UpdateMetrics): void => refuseBeyond(limits, measured);
+    const before = limits === undefined ? undefined : check;
+    return own.update(rowsOfMessage(input.rows), loss, optim, before);
   },
   publish: (version) => loaded().publish(version ?? undefined),
   async save(folder) {

@@ -1,238 +1,142 @@
-/** The `tinker` backend: trains and samples on a Tinker server, through the API's client. */
-import { randomUUID } from "node:crypto";
-import type { BackendCapabilities, RunContext } from "../../core/backend.ts";
-import { CheckpointError, ConfigError, UnsupportedOptionError } from "../../core/errors.ts";
-import type { LossSpec } from "../../core/loss/loss.ts";
+/**
+ * The `tinker` backend: a model on a Tinker server, and another one on the same base for each further adapter. Each is
+ * sampled, trained and saved by itself.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { defaultAdapter } from "../../core/adapter-names.ts";
+import type {
+  BackendCapabilities,
+  InferenceTarget,
+  RunContext,
+  TrainingBackend,
+  UpdateMetrics,
+} from "../../core/backend.ts";
+import { joinUpdates, rowsByAdapter } from "../../core/loss/adapter-updates.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import { overlay } from "../../core/overlay.ts";
+import type { Sampler } from "../../core/policy.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.ts";
-import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
-import {
-  TinkerError,
-  TinkerLiveSnapshotError,
-  TinkerStatusError,
-} from "../../tinker-api/tinker-error.ts";
-import type { TrainingClient } from "../../tinker-api/training-client.ts";
-import type { TinkerCallOptions } from "../../tinker-api/wire/futures.ts";
-import type { AdamParams } from "../../tinker-api/wire/model-client.ts";
-import { mapConcurrent } from "../../util/concurrency.ts";
-import { defined } from "../../util/defined.ts";
-import { partsOf } from "../datum/adapter-parts.ts";
-import { DatumBackend, madeOnce, maskTo, type DatumRun, type Opened } from "../datum/backend.ts";
-import { PublishedSampler, type Published } from "../datum/published-sampler.ts";
-import { findRenderer } from "../find-renderer.ts";
-import { readCheckpointFile, writeCheckpointFile } from "./checkpoint-file.ts";
+import { deriveSeed } from "../../util/random.ts";
+import { TinkerModel } from "./model-backend.ts";
 import type { TinkerBackendOptions } from "./options.ts";
-import { sampleSequences } from "./sample-sequences.ts";
-import { probeSampling } from "./sampling-profile.ts";
-import { capabilitiesOn, probeClipping, probeServer } from "./server-probes.ts";
-import { SnapshotWitness } from "./snapshot-witness.ts";
 
-/** Prompts scored concurrently. */
-const scoresAtOnce = 32;
-
-interface TinkerRun extends DatumRun {
-  readonly client: TinkerClient;
-  readonly baseModel: string;
-  readonly loraRank: number;
-  readonly sampler: PublishedSampler<SamplingClient>;
-  model: TrainingClient;
-  published: Published<SamplingClient>;
-  /** Null once it has told, and where it is not asked. */
-  witness: SnapshotWitness | null;
-  /** Weights have changed since the last snapshot. */
-  hasStepped: boolean;
-}
-
-/** A model on a Tinker server. Created by `createTinkerBackend`. */
-export class TinkerBackend extends DatumBackend<TinkerRun> {
-  override readonly name = "tinker";
+/** Models on a Tinker server. Created by `createTinkerBackend`. */
+export class TinkerBackend implements TrainingBackend {
+  readonly name = "tinker";
   readonly #options: TinkerBackendOptions;
-  readonly #checkedClips = new Set<string>();
-  readonly #reference = madeOnce(() => {
-    const { client, baseModel } = this.run;
-    return client.createSampler({ baseModel });
-  });
+  readonly #own: TinkerModel;
+  /** By adapter; the model's own comes first. */
+  readonly #models: Map<string, TinkerModel>;
 
   constructor(options: TinkerBackendOptions = {}) {
-    super();
     this.#options = options;
+    this.#own = new TinkerModel(options);
+    this.#models = new Map([[defaultAdapter, this.#own]]);
   }
 
   /** Known exactly only after a request to the server. */
   get capabilities(): BackendCapabilities {
-    return capabilitiesOn(this.started?.traits ?? null);
+    return this.#own.capabilities;
   }
 
-  protected async open({
-    model: { lora, name: baseModel },
-    seed,
-    signal,
-  }: RunContext): Promise<Opened<TinkerRun>> {
-    if (lora === null || lora.alpha !== this.capabilities.loraAlpha)
-      throw new UnsupportedOptionError("model.lora_alpha", lora?.alpha, this.name, ["local"]);
-    const { baseUrl, apiKey, onWarning, snapshots = "probe" } = this.#options;
-    const client = await createTinkerClient({
-      ...this.#options.client,
-      ...defined({ baseUrl, apiKey, onWarning }),
-    });
-    try {
-      const contextLength = await this.#contextLength(client, baseModel);
-      const { rank: loraRank } = lora;
-      const parts = partsOf(lora, this.name);
-      const model = await client.createModel({ baseModel, rank: loraRank, ...parts, seed, signal });
-      const { tokenizer } = await model.info({ signal });
-      const places =
-        this.#options.tokenizer === undefined ? [baseModel, tokenizer] : [this.#options.tokenizer];
-      const renderer = await findRenderer(places, "tinker.tokenizer", { signal });
-      const probed = await probeServer(model, signal);
-      const traits =
-        snapshots === "probe" ? probed : { ...probed, samplesWhatIsTrained: snapshots === "live" };
-      if (traits.reduction !== "sum")
-        onWarning?.(
-          `The Tinker server averages losses (${traits.reduction}); this is compensated for.`,
-        );
-      const published = { client: await model.createSampler({ signal }), version: 0 };
-      const profile = await probeSampling(published.client, signal);
-      const sampler = new PublishedSampler({
-        backend: this.name,
-        contextLength,
-        published: () => this.run.published,
-        sample: (from: SamplingClient, request, usage) =>
-          sampleSequences(from, profile, request, usage),
-      });
-      const witness =
-        snapshots === "probe" ? await SnapshotWitness.of(published.client, signal) : null;
-      const models = { model, traits, published, witness, hasStepped: false };
-      return { run: { client, baseModel, loraRank, sampler, ...models }, renderer };
-    } catch (error) {
-      client.close();
-      throw error;
+  async start(run: RunContext): Promise<InferenceTarget> {
+    const { adapters = [], ...model } = run.model;
+    const target = await this.#own.start({ ...run, model });
+    if (target.kind === "http" || adapters.length === 0) return target;
+    const samplers = new Map([[defaultAdapter, target.sampler]]);
+    for (const name of adapters) {
+      const other = new TinkerModel(this.#options);
+      const seed = deriveSeed(run.seed, "adapter", name);
+      const started = await other.start({ ...run, model, seed });
+      this.#models.set(name, other);
+      if (started.kind === "sampler") samplers.set(name, started.sampler);
     }
-  }
-
-  async #contextLength(client: TinkerClient, baseModel: string): Promise<number> {
-    if (this.#options.contextLength !== undefined) return this.#options.contextLength;
-    const models = await client.rest.models();
-    const found = models.find(({ name }) => name === baseModel)?.contextLength;
-    if (found) return found;
-    const names = models.flatMap(({ name }) => name ?? []);
-    if (names.length > 0 && !names.includes(baseModel))
-      throw new ConfigError({
-        message: `The Tinker server has no model "${baseModel}". Its models: ${names.join(", ")}.`,
-        hint: "Choose one of them as model.name.",
-        fields: { baseModel, names },
-      });
-    throw new ConfigError({
-      message: `The Tinker server does not say how long the context of "${baseModel}" is.`,
-      hint: "Set tinker.context_length.",
-      fields: { baseModel },
-    });
-  }
-
-  protected override async checkUpdate(loss: LossSpec, signal?: AbortSignal): Promise<void> {
-    const { traits, sampler } = this.run;
-    const { inFlight } = sampler;
-    if (traits.samplesWhatIsTrained && inFlight > 0)
-      throw new TinkerError({
-        message: `Samples are in flight (${inFlight}), and this server would continue them with weights that are being changed.`,
-        hint: "Train synchronously (without async_training), or use a server that keeps samplers apart.",
-        fields: { inFlight },
-      });
-    await this.#checkClipping(loss, signal);
-  }
-
-  /** Once per loss and bounds. @throws TinkerError when the server clips elsewhere. */
-  async #checkClipping(loss: LossSpec, signal?: AbortSignal): Promise<void> {
-    const { name } = loss;
-    if (name !== "ppo" && name !== "cispo") return;
-    const bounds = { low: 1 - loss.epsClip, high: 1 + loss.epsClipHigh };
-    const key = `${name} ${bounds.low} ${bounds.high}`;
-    if (this.#checkedClips.has(key)) return;
-    const found = await probeClipping(this.run.model, name, bounds, signal);
-    if (found !== null)
-      throw new TinkerError({
-        message: `This server's ${name} limits ratios to ${found}, though ${bounds.high} was requested.`,
-        hint: "Set algorithm.loss.eps_clip and algorithm.loss.eps_clip_high to what it does, or use another loss.",
-        fields: { found, ...bounds },
-      });
-    this.#checkedClips.add(key);
-  }
-
-  /** Sent before the gradient is there: a server may work in cycles. */
-  protected async step(
-    _gradient: Promise<unknown>,
-    adam: AdamParams,
-    options: TinkerCallOptions,
-  ): Promise<Readonly<Record<string, number>>> {
-    const metrics = await this.run.model.optimStep(adam, options);
-    if (adam.learningRate !== 0) this.run.hasStepped = true;
-    return metrics;
-  }
-
-  protected async scoreByReference(
-    rows: readonly TrainingRow[],
-    options: TinkerCallOptions,
-  ): Promise<readonly Float32Array[]> {
-    const reference = await this.#reference();
-    const score = async (row: TrainingRow): Promise<Float32Array> => {
-      const logprobs = await reference.computeLogprobs(row.tokens, options);
-      return maskTo(row, (i) => logprobs[i]!);
+    const sample: Sampler["sample"] = (request) => {
+      const own = samplers.get(request.adapter ?? defaultAdapter);
+      return own === undefined
+        ? Promise.reject(new RangeError(`There is no adapter ${JSON.stringify(request.adapter)}.`))
+        : own.sample(request);
     };
-    return mapConcurrent(rows, scoresAtOnce, score, options.signal);
+    return overlay(target, { sampler: overlay(target.sampler, { sample }) });
+  }
+
+  /** `work` with the rows of each adapter. */
+  async #byAdapter<T>(
+    rows: readonly TrainingRow[],
+    work: (
+      model: TinkerModel,
+      own: readonly TrainingRow[],
+      places: readonly number[],
+    ) => Promise<T>,
+  ): Promise<Map<string, T>> {
+    const found = new Map<string, T>();
+    for (const [name, places] of rowsByAdapter(rows)) {
+      const model = this.#models.get(name);
+      if (model === undefined) throw new RangeError(`There is no adapter "${name}".`);
+      const own = places.map((place) => rows[place]!);
+      found.set(name, await work(model, own, places));
+    }
+    return found;
+  }
+
+  async updatePolicy(
+    rows: readonly TrainingRow[],
+    loss: LossSpec,
+    optim: OptimSpec,
+    signal?: AbortSignal,
+  ): Promise<UpdateMetrics> {
+    if (this.#models.size === 1) return this.#own.updatePolicy(rows, loss, optim, signal);
+    return joinUpdates(
+      await this.#byAdapter(rows, (model, own) => model.updatePolicy(own, loss, optim, signal)),
+    );
+  }
+
+  async forward(
+    rows: readonly TrainingRow[],
+    which: "current" | "reference",
+    signal?: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const found: Float32Array[] = [];
+    await this.#byAdapter(rows, async (model, own, places) => {
+      const logprobs = await model.forward(own, which, signal);
+      for (const [i, place] of places.entries()) found[place] = logprobs[i]!;
+    });
+    return found;
   }
 
   async publishWeights(): Promise<number> {
-    const { run } = this;
-    const version = run.published.version + 1;
-    run.published = { client: await this.#createSnapshot(run), version };
-    run.hasStepped = false;
-    return version;
-  }
-
-  /** Asks the one before it until a step has moved the weights far enough to tell. @throws TinkerLiveSnapshotError */
-  async #createSnapshot(run: TinkerRun): Promise<SamplingClient> {
-    const { witness, client, model } = run;
-    if (witness === null || !run.hasStepped) return model.createSampler();
-    const { finding, current, next } = await witness.compare(() => model.createSampler());
-    if (finding.kind === "live")
-      throw new TinkerLiveSnapshotError(client.baseUrl, finding.drift, finding.moved);
-    run.witness = finding.kind === "frozen" ? null : next;
-    return current;
+    const versions: number[] = [];
+    for (const model of this.#models.values()) versions.push(await model.publishWeights());
+    return versions[0]!;
   }
 
   async saveState(folder: string): Promise<void> {
-    const { model, client, baseModel, loraRank } = this.run;
-    const ttlSeconds = this.#options.checkpointTtlSeconds ?? undefined;
-    const statePath = await model.saveState(`run-${randomUUID()}`, defined({ ttlSeconds }));
-    await writeCheckpointFile(folder, { statePath, baseModel, loraRank, baseUrl: client.baseUrl });
+    for (const [name, model] of this.#models) {
+      const own = folderOf(folder, name);
+      await mkdir(own, { recursive: true });
+      await model.saveState(own);
+    }
   }
 
   async loadState(folder: string, weightVersion: number): Promise<void> {
-    const { run } = this;
-    const { statePath } = await readCheckpointFile(folder, run);
-    await run.client.rest.weightsInfo(statePath).catch((cause: unknown) => {
-      if (!(cause instanceof TinkerStatusError) || cause.status !== 404) throw cause;
-      throw new CheckpointError({
-        message: `The server has no checkpoint ${statePath} any more.`,
-        hint: "Resume from an earlier checkpoint, or on the server that has it.",
-        cause,
-        fields: { statePath },
-      });
-    });
-    // A model loads a checkpoint only as its first request, and some servers have room for one
-    // model.
-    await run.model.unload().catch(() => undefined);
-    run.model = await run.client.createModelFromState(statePath, true);
-    run.published = { client: await run.model.createSampler(), version: weightVersion };
-    run.hasStepped = false;
-    if (run.witness !== null) run.witness = await SnapshotWitness.of(run.published.client);
+    for (const [name, model] of this.#models)
+      await model.loadState(folderOf(folder, name), weightVersion);
   }
 
-  protected counts(): Readonly<Record<string, number>> {
-    return { "engine/sampled_tokens": this.run.sampler.usage.sampled };
+  async metrics(): Promise<UpdateMetrics> {
+    const sums: Record<string, number> = {};
+    for (const model of this.#models.values())
+      for (const [name, value] of Object.entries(await model.metrics()))
+        sums[name] = (sums[name] ?? 0) + value;
+    return sums;
   }
 
-  protected close({ client }: TinkerRun): Promise<void> {
-    return client[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#models.values()].map((model) => model[Symbol.asyncDispose]()));
   }
+}
+
+function folderOf(folder: string, adapter: string): string {
+  return adapter === defaultAdapter ? folder : join(folder, adapter);
 }

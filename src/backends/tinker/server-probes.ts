@@ -149,6 +149,8 @@ export function capabilitiesOn(traits: ServerTraits | null): BackendCapabilities
   return {
     ...row,
     losses: row.losses.filter((name) => !without.includes(name)),
+    // Its adapter is the one that is sampled from.
+    adapters: row.adapters === true && !traits.samplesWhatIsTrained,
     // Samples in flight would continue with weights that are being changed.
     servesWhileTraining: row.servesWhileTraining === true && !traits.samplesWhatIsTrained,
   };

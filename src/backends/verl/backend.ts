@@ -15,6 +15,7 @@ import type {
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError, ModelError, NumericsError } from "../../core/errors.ts";
+import { refuseAdapters } from "../../core/refuse-adapters.ts";
 import { refuseQuantization } from "../../core/refuse-quantization.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import { refuseObservations } from "../../core/refuse-observations.ts";
@@ -79,6 +80,7 @@ export class VerlBackend implements TrainingBackend {
   async start(run: RunContext): Promise<HttpTarget> {
     if (this.#bridge !== undefined) throw new Error("The verl backend has already been started.");
     refuseQuantization(run.model, this.name);
+    refuseAdapters(run.model, this.name);
     const overrides = this.#overridesFor(run.model);
     const path = await this.#findModel(run);
     const renderer = this.#options.renderer ?? (await loadRenderer(path));

@@ -77,17 +77,20 @@ async function serve(store: ProductionStore, flags: ServeFlags, io: CliIo): Prom
   using interrupt = watchInterrupt(() => {
     io.stderr.write("Stopping: waiting for requests in flight.\n");
   });
-  const { fetch, counts } = createReceiver({
+  const receiver = createReceiver({
     store,
     key: key === "" ? null : key,
     maxBodyBytes: flags.maxBodyMib * 2 ** 20,
   });
-  const server = await listen(fetchServer(fetch, flags.host), {
-    name: "The receiver",
-    host: flags.host,
-    port: flags.port,
-    graceMs,
-  });
+  const server = await listen(
+    fetchServer((request) => receiver.fetch(request), flags.host),
+    {
+      name: "The receiver",
+      host: flags.host,
+      port: flags.port,
+      graceMs,
+    },
+  );
   writeResult(io, flags.json, { url: server.url, folder: store.folder }, `${server.url}\n`);
   if (flags.quiet !== true)
     io.stderr.write(
@@ -95,7 +98,7 @@ async function serve(store: ProductionStore, flags: ServeFlags, io: CliIo): Prom
     );
   if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");
   await server.close();
-  return counts;
+  return receiver.counts;
 }
 
 /** Resolves once all is on the disk. */

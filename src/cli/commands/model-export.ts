@@ -1,6 +1,7 @@
 /** `agent-trainer model export`: a model for vLLM, llama.cpp or Ollama. */
 import { ggufFormats } from "../../engine/checkpoint/gguf/gguf-format.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
+import { adapterHelp } from "../load/with-model.ts";
 import { exportParts, ownFormatHelp, writeModel } from "../load/write-model.ts";
 
 export const command: CliCommand = defineCommand({
@@ -17,6 +18,7 @@ export const command: CliCommand = defineCommand({
         "file or folder to write; must not exist (default: in the current folder, named after the model)",
       )
       .option("--base <model>", "base model of an adapter (default: the one the adapter names)")
+      .option("--adapter <name>", adapterHelp)
       .addOption(
         new Option(
           "--part <part>",

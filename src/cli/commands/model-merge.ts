@@ -1,6 +1,7 @@
 /** `agent-trainer model merge`: an adapter and its base model as one. */
 import { numberFormats } from "../../engine/checkpoint/number-format.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
+import { adapterHelp } from "../load/with-model.ts";
 import { ownFormatHelp, writeModel } from "../load/write-model.ts";
 
 export const command: CliCommand = defineCommand({
@@ -9,6 +10,7 @@ export const command: CliCommand = defineCommand({
       .argument("<adapter>")
       .requiredOption("--into <folder>", "folder to write the merged model to; must not exist")
       .option("--base <model>", "base model of the adapter (default: the one the adapter names)")
+      .option("--adapter <name>", adapterHelp)
       .addOption(
         new Option(
           "--dtype <type>",

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, expect, it } from "vitest";
 import { createTinkerClient } from "../../tinker-api/client.ts";
+import { createUpstream } from "../../testing/index.ts";
 import { runCli } from "../program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "serve-cli-"));
@@ -120,3 +121,78 @@ it("serves the Fireworks API with the given key", async () => {
   });
   expect(exited).toEqual([0, null]);
 });
+
+it(
+  "continues a canary after a kill, and never tries again what was rolled back",
+  { timeout: 120_000 },
+  async () => {
+    await using good = await createUpstream({ kind: "openai", script: () => "good" });
+    await using bad = await createUpstream({ kind: "openai", script: () => "bad" });
+    const store = join(folder, "production");
+    const names = ["serve", `shop=${good.url}/v1`, "--candidate", `${bad.url}/v1`];
+    const flags = ["--store", store, "--canary", "0.5", "--min-feedback", "5", "--port", "0"];
+    const begin = async () => {
+      const child = spawn(
+        process.execPath,
+        [
+          ...["--import", "tsx", "--conditions=agent-trainer-source"],
+          ...[resolve(import.meta.dirname, "../main.ts"), ...names, ...flags],
+        ],
+        { stdio: ["ignore", "pipe", "pipe"] },
+      );
+      let err = "";
+      child.stderr.on("data", (text: Buffer) => (err += text.toString()));
+      const exited = once(child, "exit");
+      const [url] = (await once(createInterface(child.stdout), "line")) as [string];
+      const said = async (words: RegExp): Promise<void> => {
+        await expect.poll(() => err, { timeout: 30_000 }).toMatch(words);
+      };
+      const kill = async (): Promise<void> => {
+        child.kill("SIGKILL");
+        await exited;
+      };
+      return { url, said, kill, errors: () => err };
+    };
+    const ask = async (url: string, i: number): Promise<{ id: string; text: string }> => {
+      const response = await fetch(`${url}/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-conversation-id": `c${i}` },
+        body: JSON.stringify({ model: "shop", messages: [{ role: "user", content: "Hi" }] }),
+      });
+      const body = (await response.json()) as {
+        id: string;
+        choices: { message: { content: string } }[];
+      };
+      return { id: body.id, text: body.choices[0]!.message.content };
+    };
+    const rate = async (url: string, answers: { id: string; text: string }[]): Promise<void> => {
+      const list = answers.map(({ id, text }) => ({
+        responseId: id,
+        score: text === "good" ? 1 : 0,
+      }));
+      const at = url.replace(/v1$/u, "feedback");
+      const { status } = await fetch(at, { method: "POST", body: JSON.stringify(list) });
+      expect(status).toBe(200);
+    };
+    const first = await begin();
+    await first.said(/is on trial: 50 % of conversations/u);
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(first.url, i)));
+    const half = answers.filter(({ text }) => text === "good");
+    expect(half.length).toBeGreaterThan(10);
+    expect(half.length).toBeLessThan(50);
+    await rate(first.url, half);
+    await first.kill();
+    const second = await begin();
+    await rate(
+      second.url,
+      answers.filter(({ text }) => text === "bad"),
+    );
+    await second.said(/is rolled back and never tried again: difference -1\.000/u);
+    await second.kill();
+    const third = await begin();
+    const after = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(third.url, i)));
+    expect(new Set(after.map(({ text }) => text))).toEqual(new Set(["good"]));
+    expect(third.errors()).not.toMatch(/on trial/u);
+    await third.kill();
+  },
+);

@@ -58,11 +58,7 @@ export const command: CliCommand = defineCommand({
         "explain an option and list the backends that support it, then exit",
       )
       .option("--seed <n>", runFlagHelp.seed, wholeNumber(0))
-      .option(
-        "--seeds <n>",
-        "make a run with each of n seeds, from trainer.seed on, or of a list: 3,7,9; with a report over them",
-        seedNumbers,
-      )
+      .option("--seeds <n>", "a run for each of n seeds, or of a list: 3,7,9", seedNumbers)
       .option("--command <command>", "command that is the agent; the same as agent_command.run=...")
       .option(
         "--skip-bad-rows",

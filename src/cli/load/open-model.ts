@@ -5,8 +5,10 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { findModel } from "../../backends/local/find-model.ts";
+import { defaultAdapter } from "../../core/adapter-names.ts";
 import { CheckpointError, ModelError } from "../../core/errors.ts";
 import {
+  adaptersIn,
   isAdapterFolder,
   type LoraAdapter,
   mergeAdapter,
@@ -40,6 +42,8 @@ export interface ModelParts {
 export interface OpenModelOptions extends PullOptions {
   /** Base model of an adapter. @default the one the adapter names */
   readonly base?: string;
+  /** Which adapter of a run whose roles have several. @default it has one */
+  readonly adapter?: string;
   /** Called when a damaged checkpoint is skipped. */
   readonly onWarning?: (text: string) => void;
 }
@@ -51,14 +55,42 @@ export async function openModel(
 ): Promise<OpenedModel> {
   const path = namedCheckpoint(resolve(spec), (why) => new CheckpointError(why));
   if (existsSync(join(path, "config.resolved.yaml")))
-    return openModel(await newestWeights(path, options), options);
+    return openWeights(await newestWeights(path, options), options);
   if (existsSync(join(path, "state.json")) && existsSync(join(path, "weights")))
-    return openModel(join(path, "weights"), options);
+    return openWeights(join(path, "weights"), options);
+  if (options.adapter !== undefined) throw noRun(spec, options.adapter);
   if (!existsSync(join(path, "config.json")) && isAdapterFolder(path))
     return openAdapter(path, options);
   const found = await findModel(spec, options);
   const source = await openModelSource(found.path);
   return { source, basePath: found.path, name: nameOf(found.name), adapter: null, parts: null };
+}
+
+/** Of a checkpoint. */
+async function openWeights(
+  weights: string,
+  { adapter, ...options }: OpenModelOptions,
+): Promise<OpenedModel> {
+  const names = isAdapterFolder(weights) ? await adaptersIn(weights) : [];
+  const known = names.length === 0 ? [] : [defaultAdapter, ...names];
+  if (adapter === undefined && names.length === 0) return openModel(weights, options);
+  if (adapter === undefined || !known.includes(adapter)) {
+    const list = known.length === 0 ? "no adapters of roles" : `the adapters ${known.join(", ")}`;
+    throw new ModelError({
+      message: `The checkpoint ${weights} has ${list}${adapter === undefined ? "" : `, not "${adapter}"`}.`,
+      hint: known.length === 0 ? "Leave out --adapter." : `Choose one: --adapter ${names[0]!}`,
+      fields: { weights, adapter, known },
+    });
+  }
+  return openModel(adapter === defaultAdapter ? weights : join(weights, adapter), options);
+}
+
+function noRun(spec: string, adapter: string): ModelError {
+  return new ModelError({
+    message: `"${spec}" is no run and no checkpoint, so it has no adapter "${adapter}" of a role.`,
+    hint: "Leave out --adapter, or name the run.",
+    fields: { model: spec, adapter },
+  });
 }
 
 function nameOf(name: string): string {

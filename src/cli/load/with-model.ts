@@ -7,13 +7,17 @@ import { openModel, type OpenedModel, type OpenModelOptions } from "./open-model
 
 export interface OpeningFlags {
   readonly base?: string | undefined;
+  readonly adapter?: string | undefined;
   readonly quiet?: boolean | undefined;
 }
+
+export const adapterHelp =
+  "of a run whose roles have separate adapters (model.adapter_by_role): which one, or default";
 
 /** Resolves with what `use` does. */
 export async function withModel(
   spec: string,
-  { base, quiet = false }: OpeningFlags,
+  { base, adapter, quiet = false }: OpeningFlags,
   io: CliIo,
   use: (
     model: OpenedModel,
@@ -28,7 +32,7 @@ export async function withModel(
     onProgress: ({ file, doneBytes, totalBytes }) => progress.report(file, doneBytes, totalBytes),
     onRetry: (message) => progress.warn(message),
     onWarning: (message) => progress.warn(message),
-    ...defined({ base }),
+    ...defined({ base, adapter }),
   };
   try {
     const model = await openModel(spec, options);

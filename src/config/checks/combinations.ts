@@ -2,6 +2,7 @@
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
 import { rewardSignal } from "../../algorithms/signals.ts";
 import { ConfigError } from "../../core/errors.ts";
+import { adapterNames, adaptersOf, frozenRoles } from "../adapter-map.ts";
 import type { TrainConfig } from "../train-config.ts";
 import { weightsOf } from "../weight-map.ts";
 
@@ -14,6 +15,7 @@ export function combinationProblems(config: TrainConfig): string[] {
     ...criticProblems(config),
     ...sourceProblems(config),
     ...selfTeacherProblems(config),
+    ...adapterProblems(config),
     ...loopProblems(config),
     ...sizeProblems(config),
   ];
@@ -51,15 +53,43 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
 
 /** Without a hint, the teacher is the policy itself. */
 function selfTeacherProblems({ distillation }: TrainConfig): string[] {
-  const { teacher, hint, selfWeights, teacherAverage } = distillation;
+  const { teacher, hint, selfWeights, teacherAverage, teacherTemperature } = distillation;
   if (teacherAverage !== null && selfWeights === "initial")
     return [
-      `distillation.teacher_average=${teacherAverage} with distillation.self_weights=initial names two teachers. Leave one of them out.`,
+      `distillation.teacher_average=${teacherAverage} with distillation.self_weights=initial names two teachers: a model is either its average or what it began as.`,
     ];
-  const isOther = selfWeights !== "current" || teacherAverage !== null;
+  const isOther = selfWeights !== "current" || teacherAverage !== null || teacherTemperature !== 1;
   if (teacher !== "self" || hint !== null || isOther) return [];
   return [
     "distillation.teacher=self without distillation.hint has nothing to teach: both are the same model with the same prompt. Name a field of the task, or a function.",
+  ];
+}
+
+/** What is said of roles that no adapter is trained by. */
+function adapterProblems({ model, rollout, algorithm }: TrainConfig): string[] {
+  const frozen = frozenRoles(model.adapterByRole);
+  const options = {
+    "algorithm.estimator_by_role": algorithm.estimatorByRole,
+    "algorithm.loss_by_role": algorithm.lossByRole,
+  };
+  const unread = Object.entries(options).flatMap(([option, entries]) =>
+    entries
+      .filter(({ role }) => frozen.includes(role))
+      .map(
+        ({ role }) =>
+          `${option} names the role ${role}, which model.adapter_by_role freezes. Give it an adapter, or remove it from ${option}.`,
+      ),
+  );
+  const roles = adaptersOf(model.adapterByRole);
+  const idle = adapterNames(model.adapterByRole).filter((name) =>
+    [...roles].every(([role, own]) => own !== name || rollout.untrainedRoles.includes(role)),
+  );
+  return [
+    ...unread,
+    ...idle.map(
+      (name) =>
+        `model.adapter_by_role has the adapter ${name}, but every role of it is in rollout.untrained_roles, so it is never trained. Set it to none.`,
+    ),
   ];
 }
 

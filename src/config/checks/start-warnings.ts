@@ -1,6 +1,7 @@
 /** Warnings about combinations that are allowed but rarely intended. */
 import { type EstimatorName, groupRelative } from "../../algorithms/catalog.ts";
 import { warmupOf } from "../../algorithms/schedule.ts";
+import { frozenRoles } from "../adapter-map.ts";
 import type { TrainConfig } from "../train-config.ts";
 
 /** Warnings for the user before the first step. */
@@ -40,8 +41,17 @@ export function startWarnings(config: TrainConfig, tasks: number, totalSteps: nu
       `algorithm.kl_beta=${klBeta} with algorithm.kl_estimator=k1 hardly constrains the policy: the gradient of k1 in a loss is 0 on average. Use k2 or k3, or k1 in the reward (algorithm.use_kl_in_reward).`,
     );
   }
-  warnings.push(...truncationWarnings(config));
+  warnings.push(...truncationWarnings(config), ...frozenNotices(config));
   return warnings;
+}
+
+/** Says which roles learn nothing. */
+function frozenNotices({ model }: TrainConfig): string[] {
+  const roles = frozenRoles(model.adapterByRole);
+  if (roles.length === 0) return [];
+  return [
+    `model.adapter_by_role: ${roles.join(", ")} ${roles.length === 1 ? "is" : "are"} sampled from the base model without an adapter, and not trained.`,
+  ];
 }
 
 /** Warns about tokens that are not sampled from the full distribution, which is the one that is trained. */

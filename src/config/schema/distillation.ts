@@ -75,9 +75,9 @@ export const distillationOptions: Section<"distillation"> = z
           .max(10)
           .default(1)
           .describe(
-            "Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is more certain than the policy, so that a model whose likeliest response is right, but few of its samples, teaches itself to give that one.",
+            "Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is more certain than the policy, so that a model whose most likely response is right, but few of its samples, teaches itself to give that one.",
           )
-          .meta({ ...needs(isSelf), ...needsBackend("temperature") }),
+          .meta({ ...needs(isSelf), ...needsBackend("temperature"), exampleValues: [0.5] }),
         divergence: oneOf({ reverse: {}, forward: {}, skewed: { skew } }, "reverse", {
           description:
             "What falls with the teacher's advantages, estimated from the sampled token: reverse is KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).",

@@ -5,7 +5,9 @@ import { weightMap } from "../weight-map.ts";
 import { fraction, integer } from "./kinds.ts";
 import { customFunction } from "./option-meta.ts";
 
-const norm = {
+type Norm = Readonly<{ norm_by_std: z.ZodDefault<z.ZodBoolean> }>;
+
+const norm: Norm = {
   norm_by_std: z
     .boolean()
     .default(true)
@@ -14,8 +16,26 @@ const norm = {
     ),
 };
 
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- these have no options
+type None = Readonly<Record<never, z.ZodType>>;
+
+type Estimators = Readonly<{
+  grpo: Norm;
+  reinforce: None;
+  rloo: None;
+  reinforce_plus_plus: None;
+  reinforce_plus_plus_baseline: None;
+  prpo: None;
+  opo: None;
+  gpg: None;
+  maxrl: None;
+  grpo_passk: Norm;
+  gdpo: Readonly<{ weights: ReturnType<typeof weightMap> }>;
+  [customFunction]: Norm;
+}>;
+
 /** Those that a single role may have. */
-export const estimators = {
+export const estimators: Estimators = {
   grpo: norm,
   reinforce: {},
   rloo: {},
@@ -35,7 +55,15 @@ export const estimators = {
 } satisfies Record<EstimatorName | typeof customFunction, unknown>;
 
 /** Generalized advantage estimation, whose critic the whole run shares. */
-export const gae = {
+export const gae: {
+  readonly gamma: z.ZodDefault<z.ZodNumber>;
+  readonly lambda: z.ZodDefault<z.ZodNumber>;
+  readonly whiten: z.ZodDefault<z.ZodBoolean>;
+  readonly critic_warmup: z.ZodDefault<z.ZodInt>;
+  readonly value_learning_rate: z.ZodDefault<z.ZodNumber>;
+  readonly value_epochs: z.ZodDefault<z.ZodInt>;
+  readonly value_clip: z.ZodDefault<z.ZodNullable<z.ZodNumber>>;
+} = {
   gamma: fraction()
     .default(1)
     .describe(

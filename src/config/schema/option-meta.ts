@@ -32,6 +32,7 @@ export type Requirement =
 export type BackendNeed =
   | keyof Pick<
       BackendCapabilities,
+      | "adapters"
       | "dualClip"
       | "entropyBonus"
       | "forward"

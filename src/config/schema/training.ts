@@ -9,6 +9,7 @@ import {
   type Section,
   atOnce,
 } from "./kinds.ts";
+import { adapterMap } from "../adapter-map.ts";
 import { free, needs, needsBackend } from "./option-meta.ts";
 import { oneOf } from "./variants.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";
@@ -57,6 +58,15 @@ export const modelOptions: Section<"model"> = z
         resume: "never",
         ...needs({ option: "model.lora_rank", above: 0 }),
         ...needsBackend("loraTargets"),
+      }),
+    adapter_by_role: adapterMap()
+      .describe(
+        "LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled and trained by the calls of its roles only, and saved by itself. none is the base model alone, which is sampled but not trained. Roles that are not named share the adapter default.",
+      )
+      .meta({
+        resume: "never",
+        ...needs({ option: "model.lora_rank", above: 0 }),
+        ...needsBackend("adapters"),
       }),
   })
   .prefault({} as { name: string });

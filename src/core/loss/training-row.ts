@@ -43,6 +43,8 @@ export interface TrainingRow {
    * refer to it. Above 0. @default 1
    */
   readonly temperature?: number;
+  /** Of `ModelSpec.adapters`: the one that sampled the row, which it trains. @default the model's own */
+  readonly adapter?: string;
   /** [length] */
   readonly tokens: Int32Array;
   /** [length] 1 where the token was sampled by the policy, else 0. */
@@ -70,7 +72,7 @@ export interface TrainingRow {
   readonly observationWeights?: Float32Array;
   /**
    * Rows with the same one are one sequence where the loss is a mean over sequences: the lineages of a trajectory,
-   * which would count more the more often its agent compacts. @default a sequence of its own
+   * which would count more the more often its agent compacts. @default a separate sequence
    */
   readonly sequence?: string;
   /**

@@ -115,14 +115,14 @@ export const groupMetrics = [
         when: "`rejection_sample.enable`, synchronous",
       },
       {
-        names: ["curriculum/solve_rate"],
+        names: ["curriculum/solved_fraction"],
         unit: "fraction",
         meaning:
           "Mean of the estimated solve rates of the tasks, or groups of tasks, that were rolled out.",
         when: "`data.curriculum=solve_rate`",
       },
       {
-        names: ["curriculum/solved_fraction", "curriculum/unsolved_fraction"],
+        names: ["curriculum/always_solved_fraction", "curriculum/never_solved_fraction"],
         unit: "fraction",
         meaning: "Those of them whose estimate is above 0.9, and below 0.1.",
         when: "`data.curriculum=solve_rate`",

@@ -99,6 +99,14 @@ export const updateMetrics = [
         backends: ["local"],
       },
       {
+        names: ["train/adapters/{adapter}/{name}"],
+        unit: "number",
+        meaning:
+          "The metric `train/{name}` of one adapter: of the update with its rows alone. The adapter of roles that name none is `default`.",
+        when: "`model.adapter_by_role`, an update has rows of the adapter",
+        backends: ["local", "tinker"],
+      },
+      {
         names: ["train/updates", "train/skipped_updates"],
         unit: "count",
         meaning: "Optimizer steps; those that were skipped because a number was not finite.",

@@ -4,6 +4,7 @@
  * https://huggingface.co/docs/peft/developer_guides/checkpoint
  */
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Quantization } from "../../core/backend.ts";
 import { ModelError } from "../../core/errors.ts";
@@ -38,6 +39,15 @@ type Raw = Readonly<Record<string, unknown>>;
 
 export function isAdapterFolder(folder: string): boolean {
   return existsSync(join(folder, configName));
+}
+
+/** Folders of the adapters of roles, which are in that of the model's own. */
+export async function adaptersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isDirectory() && isAdapterFolder(join(folder, entry.name)))
+    .map(({ name }) => name)
+    .toSorted();
 }
 
 /** Settings that change what an adapter computes, with the values that are equivalent to omitting them. */

@@ -103,9 +103,18 @@ function adapterConfig(policy: StoredPolicy, lora: LoraSpec, baseModel: string |
  */
 export async function loadPolicyState(
   policy: StoredPolicy,
-  { adam, average = null }: TrainingState,
+  state: TrainingState,
   folder: string,
 ): Promise<void> {
+  (await readPolicyState(policy, state, folder))();
+}
+
+/** @returns what fills `policy` and `state` with what was read. @throws CheckpointError when it does not match */
+export async function readPolicyState(
+  policy: StoredPolicy,
+  { adam, average = null }: TrainingState,
+  folder: string,
+): Promise<() => void> {
   await checkQuantization(policy, folder);
   const weights = await readTensors(join(folder, weightsFile(policy)));
   const moments = await readTensors(join(folder, optimizerFile));
@@ -134,13 +143,15 @@ export async function loadPolicyState(
     averaged: averages && need(averages, name, shape),
   }));
   const [step] = need(moments, "step", [1]);
-  for (const { name, weight, first, second, averaged } of loaded) {
-    policy.data.get(name)!.set(weight);
-    setMoments(adam.firstMoment.get(name)!, first);
-    setMoments(adam.secondMoment.get(name)!, second);
-    if (averaged !== null) average!.get(name)!.set(averaged);
-  }
-  adam.step = step!;
+  return () => {
+    for (const { name, weight, first, second, averaged } of loaded) {
+      policy.data.get(name)!.set(weight);
+      setMoments(adam.firstMoment.get(name)!, first);
+      setMoments(adam.secondMoment.get(name)!, second);
+      if (averaged !== null) average!.get(name)!.set(averaged);
+    }
+    adam.step = step!;
+  };
 }
 
 /** An adapter corrects the base that it was trained on. */

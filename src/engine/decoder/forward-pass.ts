@@ -4,7 +4,13 @@ import { norm } from "../tensor/operations/norm.ts";
 import type { Program } from "../tensor/program.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { Arena } from "./arena.ts";
-import { layerForward, takeActivations, type Attention, type LayerContext } from "./layer.ts";
+import {
+  layerForward,
+  takeActivations,
+  type AdapterRows,
+  type Attention,
+  type LayerContext,
+} from "./layer.ts";
 import type { DecoderWeights } from "./weights.ts";
 
 export interface PassInput {
@@ -13,14 +19,18 @@ export interface PassInput {
   /** [1, N] */
   readonly positions: Tensor<"i32">;
   readonly attention: Attention;
+  /** All rows, by their adapters. @default all have that of the weights */
+  readonly adapters?: readonly AdapterRows<DecoderWeights>[];
 }
 
 export function contextOf(
   weights: DecoderWeights,
   layer: number,
-  input: Pick<PassInput, "positions" | "attention">,
+  { adapters, ...input }: Omit<PassInput, "ids">,
 ): LayerContext {
-  return { config: weights.config, weights: weights.layers[layer]!, layer, ...input };
+  const rows = adapters?.map((own) => ({ ...own, weights: own.weights.layers[layer]! }));
+  const shared = { config: weights.config, weights: weights.layers[layer]!, layer, ...input };
+  return rows === undefined ? shared : { ...shared, adapters: rows };
 }
 
 /** [N, H], after the last norm; in `arena`, like everything that is needed on the way. */
@@ -34,11 +44,11 @@ export function forwardPass(
   const tokens = input.ids.columns;
   const x = arena.take(tokens, config.hiddenSize);
   const y = arena.take(tokens, config.hiddenSize);
-  const { positions, attention } = input;
-  embed(program, input.ids, weights.embedding, x, config.embeddingScale);
+  const { ids, ...rest } = input;
+  embed(program, ids, weights.embedding, x, config.embeddingScale);
   const mark = arena.mark;
   for (const layer of layers.keys()) {
-    const context = contextOf(weights, layer, { positions, attention });
+    const context = contextOf(weights, layer, rest);
     layerForward(program, context, x, x, takeActivations(arena, tokens, context, x, false));
     arena.release(mark);
   }

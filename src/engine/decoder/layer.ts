@@ -30,9 +30,19 @@ export interface Attention {
   ): void;
 }
 
+/** Neighbouring rows of one adapter. */
+export interface AdapterRows<Weights> {
+  readonly first: number;
+  readonly count: number;
+  /** Of that adapter, on the common base. */
+  readonly weights: Weights;
+}
+
 export interface LayerContext {
   readonly config: ModelConfig;
   readonly weights: LayerWeights;
+  /** All rows, by their adapters. @default all have that of `weights`; a backward pass knows no other */
+  readonly adapters?: readonly AdapterRows<LayerWeights>[];
   readonly layer: number;
   readonly attention: Attention;
   /** [1, N] */
@@ -111,13 +121,14 @@ export function layerForward(
   const options = { epsilon: config.normEpsilon, offset: config.normOffset };
   const { normed, qkv, mixed, middle, normedMiddle, gateUp, activated, narrow } = kept;
   if (weights.beforeAttention !== null) norm(program, x, weights.beforeAttention, normed, options);
-  weights.queryKeyValue.forward(program, normed, kept.projected, { narrow: narrow.queryKeyValue });
+  project(program, context, "queryKeyValue", normed, kept.projected, narrow.queryKeyValue);
   normQueriesAndKeys(program, context, kept);
   turn(program, context, qkv, 1);
   context.attention.attend(program, context.layer, qkv, mixed, headShape(context));
   addBranch(
     program,
-    weights.output,
+    context,
+    "output",
     weights.afterAttention,
     x,
     mixed,
@@ -128,11 +139,12 @@ export function layerForward(
   );
   if (weights.beforeFeedForward !== null)
     norm(program, middle, weights.beforeFeedForward, normedMiddle, options);
-  weights.gateUp.forward(program, normedMiddle, gateUp, { narrow: narrow.gateUp });
+  project(program, context, "gateUp", normedMiddle, gateUp, narrow.gateUp);
   gate(program, gateUp, activated, config.activation);
   addBranch(
     program,
-    weights.down,
+    context,
+    "down",
     weights.afterFeedForward,
     middle,
     activated,
@@ -143,10 +155,29 @@ export function layerForward(
   );
 }
 
+/** One product with the base for all rows; the factors of an adapter for its own. */
+function project(
+  program: Program,
+  { weights, adapters }: LayerContext,
+  name: LinearName,
+  x: Tensor,
+  y: Tensor,
+  narrow: Tensor | null,
+  accumulate = false,
+): void {
+  if (adapters === undefined) return weights[name].forward(program, x, y, { narrow, accumulate });
+  weights[name].forward(program, x, y, { narrow: null, accumulate });
+  for (const { first, count, weights: own } of adapters) {
+    const [from, to] = [x.slice(first, count), y.slice(first, count)];
+    if (narrow !== null) own[name].addUpdate(program, from, to, narrow.slice(first, count));
+  }
+}
+
 /** y = x + linear(branch), or x + norm(linear(branch)). */
 function addBranch(
   program: Program,
-  linear: Linear,
+  context: LayerContext,
+  name: "output" | "down",
   after: Tensor | null,
   x: Tensor,
   branch: Tensor,
@@ -156,7 +187,7 @@ function addBranch(
   options: { readonly epsilon: number; readonly offset: number },
 ): void {
   if (x !== y) copyRows(program, x, y);
-  linear.forward(program, branch, result ?? y, { narrow, accumulate: result === null });
+  project(program, context, name, branch, result ?? y, narrow, result === null);
   if (result !== null) norm(program, result, after!, y, { ...options, accumulate: true });
 }
 

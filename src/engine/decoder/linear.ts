@@ -181,6 +181,14 @@ export class Linear {
     });
   }
 
+  /** y += the update of its adapter: after `forward` without `narrow`, the bits are those of one with it. */
+  addUpdate(program: Program, x: Tensor, y: Tensor, narrow: Tensor): void {
+    if (this.#factors === null) return;
+    const precision = this.#precision;
+    product(program, x, this.#factors.a, narrow, { precision });
+    product(program, narrow, this.#factors.b, y, { precision, accumulate: true });
+  }
+
   /** dx [N, inputs] from dy [N, outputs]; adds to the gradients of its parameters. */
   backward(
     program: Program,

@@ -2,7 +2,7 @@
  * Continuous batching: requests join and leave between steps. Every sample is a function of the request's seed and the
  * sequence's own numbers, so results do not depend on what else is running. Knows token ids only, no text.
  */
-import { ContextOverflowError } from "../../core/errors.ts";
+import { AgentTrainerError, ContextOverflowError } from "../../core/errors.ts";
 import type { Sample, SampleRequest, Sampler } from "../../core/policy.ts";
 import { memoryLimit } from "../../util/memory-limit.ts";
 import type { DecoderWeights } from "../decoder/weights.ts";
@@ -31,6 +31,11 @@ export interface BatchSamplerOptions {
   readonly cacheBytes?: number;
   /** Compiles `SamplingParams.rules`. @default one without a vocabulary, which knows no grammars */
   readonly rules?: LogitRuleCompiler;
+  /**
+   * What `SampleRequest.adapter` names, by name, and null for the base: decoders on the same base, which run in one
+   * batch. @default none
+   */
+  readonly adapters?: ReadonlyMap<string | null, DecoderWeights>;
 }
 
 const memoryFraction = 1 / 4;
@@ -38,6 +43,8 @@ const memoryFraction = 1 / 4;
 export class BatchSampler implements Sampler {
   readonly contextLength: number;
   readonly #vocabSize: number;
+  readonly #weights: DecoderWeights;
+  readonly #adapters: ReadonlyMap<string | null, DecoderWeights>;
   readonly #rules: LogitRuleCompiler;
   readonly #step: GenerationStep;
   readonly #cache: BlockCache;
@@ -56,6 +63,8 @@ export class BatchSampler implements Sampler {
     const { config, device } = weights;
     this.contextLength = config.contextLength;
     this.#vocabSize = config.vocabSize;
+    this.#weights = weights;
+    this.#adapters = options.adapters ?? new Map();
     this.#rules = options.rules ?? new LogitRuleCompiler(config.vocabSize);
     this.#step = new GenerationStep(weights);
     this.#cache = new BlockCache(
@@ -84,7 +93,9 @@ export class BatchSampler implements Sampler {
     if (tokens.length >= this.contextLength)
       return Promise.reject(new ContextOverflowError(tokens.length, this.contextLength));
     let rules: CompiledRules | null;
+    let weights: DecoderWeights;
     try {
+      weights = this.#weightsOf(request);
       checkPromptIds(tokens, this.#vocabSize);
       // What cannot be compiled fails here, and not in the batch.
       rules = request.params.rules === undefined ? null : this.#rules.compile(request.params.rules);
@@ -95,9 +106,20 @@ export class BatchSampler implements Sampler {
     return new Promise((resolve, reject) => {
       const n = request.n ?? 1;
       const results: (Sample | undefined)[] = Array.from({ length: n });
-      const own = { request, rules, n, weightVersion: this.#weightVersion, begun: 0 };
+      const own = { request, weights, rules, n, weightVersion: this.#weightVersion, begun: 0 };
       this.#queue.push({ ...own, results, open: n, resolve, reject });
       this.#work();
+    });
+  }
+
+  #weightsOf({ adapter }: SampleRequest): DecoderWeights {
+    if (adapter === undefined) return this.#weights;
+    const found = this.#adapters.get(adapter);
+    if (found !== undefined) return found;
+    throw new AgentTrainerError({
+      code: "REQUEST_INVALID",
+      message: `The model has no adapter ${JSON.stringify(adapter)}.`,
+      fields: { adapter },
     });
   }
 

@@ -1,6 +1,6 @@
 /**
- * Keys and values in blocks of 64 positions, each with all layers. Full blocks are shared by every sequence that begins
- * with the same tokens; those that no sequence uses stay until their memory is needed, the least recently used go first.
+ * Keys and values in blocks of 64 positions, each with all layers. Full blocks are shared by every sequence of the same
+ * weights that begins with the same tokens; those that no sequence uses stay until their memory is needed, the least recently used go first.
  */
 import type { ModelConfig } from "../model/model-config.ts";
 import type { Device } from "../tensor/device.ts";
@@ -33,8 +33,8 @@ export class BlockCache {
   readonly #device: Device;
   readonly #blockFloats: number;
   readonly #free: Tensor[] = [];
-  /** First blocks of sequences. */
-  #roots = new Map<string, Block>();
+  /** First blocks of sequences, by their weights. */
+  #roots = new Map<object, Map<string, Block>>();
   /** Shared blocks that no sequence uses. */
   readonly #idle = new Set<Block>();
   #allocated = 0;
@@ -93,10 +93,16 @@ export class BlockCache {
     block.place = null;
   }
 
-  /** Uses the shared blocks that `tokens` begin with, of the first `most` positions. */
-  shared(tokens: ArrayLike<number>, most: number): Block[] {
+  #rootsOf(weights: object): Map<string, Block> {
+    const found = this.#roots.get(weights) ?? new Map<string, Block>();
+    this.#roots.set(weights, found);
+    return found;
+  }
+
+  /** Uses the shared blocks of `weights` that `tokens` begin with, of the first `most` positions. */
+  shared(weights: object, tokens: ArrayLike<number>, most: number): Block[] {
     const found: Block[] = [];
-    let siblings = this.#roots;
+    let siblings = this.#rootsOf(weights);
     for (let start = 0; start + keyBlock <= most; start += keyBlock) {
       const block = siblings.get(blockKey(tokens, start));
       if (block === undefined) break;
@@ -107,9 +113,15 @@ export class BlockCache {
   }
 
   /** The shared block of the tokens from `start` on, after `before`. */
-  next(before: Block | null, tokens: ArrayLike<number>, start: number): Block | null {
+  next(
+    weights: object,
+    before: Block | null,
+    tokens: ArrayLike<number>,
+    start: number,
+  ): Block | null {
     if (before !== null && before.place === null) return null;
-    return (before === null ? this.#roots : before.following).get(blockKey(tokens, start)) ?? null;
+    const siblings = before === null ? this.#rootsOf(weights) : before.following;
+    return siblings.get(blockKey(tokens, start)) ?? null;
   }
 
   use(block: Block): Block {
@@ -120,10 +132,16 @@ export class BlockCache {
   }
 
   /** Lets others find the full block that comes after `before`, unless there is one already. */
-  share(block: Block, before: Block | null, tokens: ArrayLike<number>, start: number): void {
+  share(
+    weights: object,
+    block: Block,
+    before: Block | null,
+    tokens: ArrayLike<number>,
+    start: number,
+  ): void {
     // One that cannot be found cannot lead to another.
     if (block.place !== null || (before !== null && before.place === null)) return;
-    const siblings = before === null ? this.#roots : before.following;
+    const siblings = before === null ? this.#rootsOf(weights) : before.following;
     const key = blockKey(tokens, start);
     if (siblings.has(key)) return;
     siblings.set(key, block);
@@ -159,7 +177,7 @@ export class BlockCache {
         block.following.clear();
       }
     };
-    forget(this.#roots);
+    for (const roots of this.#roots.values()) forget(roots);
     this.#roots = new Map();
   }
 }

@@ -1,7 +1,7 @@
 /** One forward pass over new tokens of many sequences, prompts and continuations alike, and a sample for those that are through. */
 import { Arena } from "../decoder/arena.ts";
 import { forwardPass, logitsOf } from "../decoder/forward-pass.ts";
-import type { Attention } from "../decoder/layer.ts";
+import type { AdapterRows, Attention } from "../decoder/layer.ts";
 import { biasTable } from "../training/bias-table.ts";
 import type { DecoderWeights } from "../decoder/weights.ts";
 import type { LogitBias } from "../logit-rules/rule-state.ts";
@@ -17,6 +17,8 @@ import { layerFloatsOf, type Block } from "./block-cache.ts";
 
 /** New tokens of one sequence: those at `start` to below `end` of all that it has. */
 export interface StepPart {
+  /** What it is sampled from. Parts with the same weights are neighbours. */
+  readonly weights: DecoderWeights;
   readonly tokens: ArrayLike<number>;
   readonly start: number;
   readonly end: number;
@@ -51,6 +53,7 @@ export class GenerationStep {
   readonly #rows: Scratch;
   readonly #parameters: number;
 
+  /** @param weights with room for the adapter of every part, which have the same base */
   constructor(weights: DecoderWeights) {
     this.#weights = weights;
     this.#arena = new Arena(weights.device);
@@ -166,6 +169,22 @@ export class GenerationStep {
       positions: places.positions,
       attention,
     };
-    return forwardPass(program, this.#weights, input, this.#arena);
+    const adapters = rowsOfAdapters(parts);
+    const [only] = adapters;
+    return adapters.length === 1
+      ? forwardPass(program, only!.weights, input, this.#arena)
+      : forwardPass(program, this.#weights, { ...input, adapters }, this.#arena);
   }
+}
+
+function rowsOfAdapters(parts: readonly StepPart[]): readonly AdapterRows<DecoderWeights>[] {
+  const adapters: { first: number; count: number; readonly weights: DecoderWeights }[] = [];
+  let first = 0;
+  for (const { weights, start, end } of parts) {
+    const before = adapters.at(-1);
+    if (before?.weights === weights) before.count += end - start;
+    else adapters.push({ first, count: end - start, weights });
+    first += end - start;
+  }
+  return adapters;
 }

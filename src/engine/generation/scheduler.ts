@@ -2,6 +2,8 @@
  * Who computes what in the next step, and with whose keys and values: sequences that run, those that wait because
  * memory is short, and the blocks of both. The oldest go first; the youngest give theirs up. Knows no requests' ends.
  */
+import { groupBy } from "../../util/group-by.ts";
+import type { DecoderWeights } from "../decoder/weights.ts";
 import { keyBlock } from "../tensor/operations/attention.ts";
 import { type Block, type BlockCache, blockKey } from "./block-cache.ts";
 import type { StepPart } from "./generation-step.ts";
@@ -72,7 +74,7 @@ export class Scheduler {
     const sequences: RunningSequence[] = [];
     const wanted = Math.round(promptMs * this.#tokensPerMs);
     let left = Math.min(Math.max(wanted, fewestPromptTokens), maxPromptTokens);
-    const computed = new Map<Block | null, Set<string>>();
+    const computed = new Map<Block | DecoderWeights, Set<string>>();
     const decoding = this.#running.filter((sequence) => remaining(sequence) === 1);
     const prompts = this.#running.filter(
       (sequence) => remaining(sequence) > 1 && sequence.leader === null,
@@ -87,14 +89,16 @@ export class Scheduler {
       if (isPrompt) left -= end - sequence.cached;
       // A copy: a sequence that fails before the step gives its blocks back.
       const blocks = [...sequence.blocks];
-      parts.push({ tokens: tokensOf(sequence), start: sequence.cached, end, blocks });
+      const { weights } = sequence.request;
+      parts.push({ weights, tokens: tokensOf(sequence), start: sequence.cached, end, blocks });
       sequences.push(sequence);
     }
-    const isKept = (sequence: RunningSequence): boolean => this.#running.includes(sequence);
     // One that was to run may have been preempted by an older one.
+    const kept = [...parts.keys()].filter((i) => this.#running.includes(sequences[i]!));
+    const byWeights = [...groupBy(kept, (i) => parts[i]!.weights).values()].flat();
     return {
-      parts: parts.filter((_, i) => isKept(sequences[i]!)),
-      sequences: sequences.filter(isKept),
+      parts: byWeights.map((i) => parts[i]!),
+      sequences: byWeights.map((i) => sequences[i]!),
     };
   }
 
@@ -143,20 +147,24 @@ export class Scheduler {
    * Takes blocks that others have computed in the meantime. Whether it waits for the next one, which another prompt
    * computes in this step.
    */
-  #followsAnother(sequence: RunningSequence, computed: Map<Block | null, Set<string>>): boolean {
+  #followsAnother(
+    sequence: RunningSequence,
+    computed: Map<Block | DecoderWeights, Set<string>>,
+  ): boolean {
     if (sequence.cached % keyBlock !== 0) return false;
     const all = tokensOf(sequence);
     const { blocks } = sequence;
+    const { weights } = sequence.request;
     // Its last token is computed in any case.
     const isBefore = (): boolean => sequence.cached + keyBlock < all.length;
     while (isBefore() && blocks.length * keyBlock === sequence.cached) {
-      const next = this.#cache.next(blocks.at(-1) ?? null, all, sequence.cached);
+      const next = this.#cache.next(weights, blocks.at(-1) ?? null, all, sequence.cached);
       if (next === null) break;
       blocks.push(this.#cache.use(next));
       sequence.cached += keyBlock;
     }
     if (!isBefore()) return false;
-    const before = sequence.cached === 0 ? null : blocks[sequence.cached / keyBlock - 1]!;
+    const before = sequence.cached === 0 ? weights : blocks[sequence.cached / keyBlock - 1]!;
     const key = blockKey(all, sequence.cached);
     const known = computed.get(before) ?? new Set();
     if (known.has(key)) return true;
@@ -175,8 +183,15 @@ export class Scheduler {
     sequence.cached = end;
     if (!sequence.isShareable) return;
     const all = tokensOf(sequence);
+    const { weights } = sequence.request;
     for (let i = first; (i + 1) * keyBlock <= end; i++)
-      this.#cache.share(sequence.blocks[i]!, sequence.blocks[i - 1] ?? null, all, i * keyBlock);
+      this.#cache.share(
+        weights,
+        sequence.blocks[i]!,
+        sequence.blocks[i - 1] ?? null,
+        all,
+        i * keyBlock,
+      );
   }
 
   /** A follower begins where the prompt of its leader ends. */
@@ -225,7 +240,7 @@ export class Scheduler {
     sequence.leader = leader;
     if (leader === null) {
       const all = tokensOf(sequence);
-      const found: Block[] = this.#cache.shared(all, all.length - 1);
+      const found: Block[] = this.#cache.shared(sequence.request.weights, all, all.length - 1);
       sequence.blocks.push(...found);
       sequence.cached = found.length * keyBlock;
     }

@@ -7,6 +7,7 @@ import type {
   WeightChange,
 } from "../../core/policy.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
+import type { DecoderWeights } from "../decoder/weights.ts";
 import type { CompiledRules } from "../logit-rules/compiler.ts";
 import type { RuleState } from "../logit-rules/rule-state.ts";
 
@@ -25,6 +26,8 @@ export function isTempered({ temperature }: Pick<SamplingParams, "temperature">)
 
 export interface QueuedRequest {
   readonly request: SampleRequest;
+  /** What it is sampled from. */
+  readonly weights: DecoderWeights;
   /** What all of its sequences begin with; null for nothing. */
   readonly rules: CompiledRules | null;
   readonly n: number;

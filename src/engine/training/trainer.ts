@@ -15,6 +15,7 @@ import { checkLossNumbers } from "../../core/loss/check-numbers.ts";
 import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import { NativeAdam } from "../optimizer/native-adam.ts";
+import type { Device } from "../tensor/device.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkRowIds } from "../token-ids.ts";
 import type { BatchLimits } from "./batch-limits.ts";
@@ -37,10 +38,22 @@ export interface TrainerOptions {
   readonly momentPrecision?: MomentPrecision;
   /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
   readonly rules?: LogitRuleCompiler;
+  /** What it computes in. @default its own */
+  readonly room?: TrainingRoom;
   /** Keeps an average of what is trained; each step leaves this share of it. @default none */
   readonly averageDecay?: number;
   /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
   readonly loadReference?: () => Promise<DecoderWeights>;
+}
+
+/** Memory of passes, for one at a time: trainers of adapters on one base share it. */
+export class TrainingRoom {
+  readonly arena: Arena;
+  readonly turns: OneAfterAnother = new OneAfterAnother();
+
+  constructor(device: Device) {
+    this.arena = new Arena(device);
+  }
 }
 
 interface Moments {
@@ -54,8 +67,7 @@ export class PolicyTrainer {
   readonly #options: TrainerOptions;
   readonly #limits: BatchLimits;
   readonly #rules: LogitRuleCompiler;
-  readonly #arena: Arena;
-  readonly #turns = new OneAfterAnother();
+  readonly #room: TrainingRoom;
   readonly #average: WeightAverage | null;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
@@ -70,7 +82,7 @@ export class PolicyTrainer {
     this.#options = options;
     this.#limits = batchLimits(policy.config, options.memoryMiB);
     this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
-    this.#arena = new Arena(policy.device);
+    this.#room = options.room ?? new TrainingRoom(policy.device);
     const { averageDecay } = options;
     this.#average = averageDecay === undefined ? null : new WeightAverage(policy, averageDecay);
   }
@@ -123,7 +135,7 @@ export class PolicyTrainer {
 
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(work);
+    return this.#room.turns.run(work);
   }
 
   /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
@@ -207,7 +219,7 @@ export class PolicyTrainer {
   }
 
   #pass(batch: MicroBatch, weights: DecoderWeights = this.#policy.weights): TrainingPass {
-    return new TrainingPass(weights, batch, this.#arena, this.#limits.headChunkRows);
+    return new TrainingPass(weights, batch, this.#room.arena, this.#limits.headChunkRows);
   }
 
   #referenceWeights(): Promise<DecoderWeights> {
@@ -316,6 +328,22 @@ export class PolicyTrainer {
     const { logprobs } = await pass.forward({});
     pass.end();
     return logprobs;
+  }
+
+  /**
+   * What `optimStep` would refuse, without a step.
+   * @throws NumericsError when the gradient is not finite, and what `before` throws
+   */
+  checkStep(before: (metrics: Readonly<Record<string, number>>) => void): Promise<void> {
+    return this.exclusively(async () => {
+      if (this.#critic?.hasGradients === true) this.#critic.check();
+      if (this.#hasGradients) before({ grad_norm: globalNorm(this.accumulatedGradients) });
+    });
+  }
+
+  /** Nothing has been accumulated. */
+  dropGradients(): Promise<void> {
+    return this.exclusively(async () => this.#clear());
   }
 
   #clear(): void {

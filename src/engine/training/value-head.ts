@@ -30,6 +30,15 @@ export interface ValueBatch {
   readonly factors: Float64Array;
 }
 
+export interface ValueGradients {
+  /** Sum over tokens, without their factors. */
+  readonly loss: number;
+  /** Tokens whose value was clipped. */
+  readonly clipped: number;
+  /** By parameter. */
+  readonly gradients: ReadonlyMap<string, Float32Array>;
+}
+
 export class ValueHead {
   /** `value.gate_up.weight` [2 width, H], `value.down.weight` [1, width], `value.down.bias` [1]. */
   readonly parameters: readonly ParameterSpec[];
@@ -84,7 +93,7 @@ export class ValueHead {
   }
 
   /** Of the value loss of a batch; `loss` and `clipped` are sums over tokens, without their factors. */
-  async gradients(batch: ValueBatch, clip: number | null) {
+  async gradients(batch: ValueBatch, clip: number | null): Promise<ValueGradients> {
     const { states, values, returns, factors } = batch;
     const { gateUp, activated } = await this.#forward(states);
     const ofActivated = newTensor(this.#device, states.rows, width);

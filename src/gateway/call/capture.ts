@@ -20,6 +20,8 @@ export interface RecordedCall {
   readonly startedMark: number;
   readonly logprobKind: Trace["logprobKind"];
   readonly worker?: string;
+  /** @see Trace.adapter */
+  readonly adapter?: string | null;
   /** The version of the weights is not known. */
   readonly isVersionUnknown?: true;
   /** By `performance.now()`. */
@@ -45,7 +47,7 @@ export async function recordCall(
   untrainable?: string,
 ): Promise<void> {
   const { request, prepared, trajectoryUid, responseId, sequence, startedAt } = call;
-  const { worker, firstTokenMark, usage } = call;
+  const { worker, adapter, firstTokenMark, usage } = call;
   const timeOf = (mark: number): number => startedAt + Math.round(mark - call.startedMark);
   const finishedAt = timeOf(performance.now());
   const tokens = completions.map((each) => joinTokens(prepared.tokens, each.tokens));
@@ -81,7 +83,7 @@ export async function recordCall(
       parentId: prepared.parentId,
       // Where ids are known, their number is.
       ...(usage && i === 0 && own.length === 0 ? { usage } : {}),
-      ...defined({ untrainable, worker }),
+      ...defined({ untrainable, worker, adapter }),
       ...(request.serverFields ? { serverFields: request.serverFields } : {}),
       ...defined({ recallFrom: request.recallFrom }),
       startedAt,

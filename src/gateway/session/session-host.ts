@@ -21,10 +21,10 @@ function toRolloutSession(
     model,
     baseUrl: origin + sessionPath(uid),
     fetch: directFetch(app, origin),
-    trajectory(name) {
+    trajectory(name, role) {
+      const trajectoryUid = session.nameTrajectory(name, role);
       const known = handles.get(name);
       if (known) return known;
-      const trajectoryUid = session.nameTrajectory(name);
       const baseUrl = origin + sessionPath(uid, trajectoryUid);
       const handle = { uid: trajectoryUid, name, baseUrl, apiKey };
       handles.set(name, handle);

@@ -1,7 +1,7 @@
 /** The state of one open session: its conversation, its calls in flight. Knows no HTTP. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import { toApiError } from "../http/api-error.ts";
-import type { SessionOptions } from "../../core/session.ts";
+import { adapterOfRole, type SessionOptions } from "../../core/session.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
 import { CallLimiter, type CallLimits } from "./call-limits.ts";
@@ -39,6 +39,8 @@ export class CaptureSession {
   readonly #occurrences = new Map<string, number>();
   /** Handle uid to the name that it was requested by. */
   readonly #trajectoryNames = new Map<string, string>();
+  /** Of handles whose role is not their name. */
+  readonly #roles = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
   #traceCount: number;
   #nextSequence = 0;
@@ -77,10 +79,24 @@ export class CaptureSession {
   }
 
   /** Uid of the trajectory of this name. */
-  nameTrajectory(name: string): string {
+  nameTrajectory(name: string, role?: string): string {
     const uid = `${this.uid}:${name}`;
     this.#trajectoryNames.set(uid, name);
+    if (role !== undefined) this.#roles.set(uid, role);
     return uid;
+  }
+
+  /** What samples the calls of a trajectory; undefined where roles have no adapters. */
+  adapterOf(uid: string | null): string | null | undefined {
+    const { adapters } = this.options;
+    if (adapters === undefined) return undefined;
+    const role = uid === null ? adapters.defaultRole : (this.#roles.get(uid) ?? this.#nameOf(uid));
+    return adapterOfRole(adapters, role);
+  }
+
+  #nameOf(uid: string): string {
+    const prefix = `${this.uid}:`;
+    return uid.startsWith(prefix) ? uid.slice(prefix.length) : uid;
   }
 
   /** What seeds know a trajectory by: the same in every session, unlike its uid. */

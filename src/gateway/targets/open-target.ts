@@ -1,6 +1,7 @@
 /** The target that a backend or a user gives, as the gateway uses it. */
 import type { InferenceTarget } from "../../core/backend.ts";
 import type { Sampler } from "../../core/policy.ts";
+import { defined } from "../../util/defined.ts";
 import { createHttpTarget } from "./workers/http-target.ts";
 import type { Target, TargetServices } from "./target.ts";
 import { createTokenTarget } from "./token-target.ts";
@@ -21,13 +22,13 @@ export function samplerSource(sampler: Sampler): TokenSource {
     get appliesLogitRules() {
       return sampler.appliesLogitRules === true;
     },
-    sample: async ({ tokens, params, n, signal, onChunk }) => ({
+    sample: async ({ tokens, params, n, adapter, signal, onChunk }) => ({
       samples: await sampler.sample({
         tokens,
         params,
         n,
         signal,
-        ...(onChunk ? { onChunk } : {}),
+        ...defined({ adapter, onChunk }),
       }),
       logprobKind: "raw",
     }),

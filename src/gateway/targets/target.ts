@@ -32,6 +32,8 @@ export interface TargetResponse {
   readonly logprobKind: Trace["logprobKind"];
   /** Id of the worker that sampled. */
   readonly worker?: string;
+  /** @see Trace.adapter */
+  readonly adapter?: string | null;
   /** The version of the weights is not known. */
   readonly isVersionUnknown?: true;
   /** When the first part of the response was there, by `performance.now()`. */

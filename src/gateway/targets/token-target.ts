@@ -20,11 +20,13 @@ class TokenCall {
   readonly #prepared: PreparedCall;
   readonly #renderer: Renderer;
   readonly #stops: readonly string[];
+  readonly #adapter: string | null | undefined;
 
   constructor(call: TargetCall, prepared: PreparedCall, renderer: Renderer) {
     this.#call = call;
     this.#prepared = prepared;
     this.#renderer = renderer;
+    this.#adapter = call.session.adapterOf(call.trajectoryUid);
     this.#stops = [...call.request.stops, ...renderer.stop.strings];
     this.#readers = this.#createReaders();
   }
@@ -37,6 +39,7 @@ class TokenCall {
         tokens: this.#prepared.tokens,
         params: this.#prepared.sampling,
         n: request.n,
+        ...defined({ adapter: this.#adapter }),
         signal: abort.signal,
         affinity: trajectoryUid ?? session.uid,
         remainingMs: () => abort.remainingMs,
@@ -67,6 +70,11 @@ class TokenCall {
       code: "INTERNAL",
       message: `The sampler returned ${sample.samples.length} samples, but ${request.n} were requested.`,
     });
+  }
+
+  /** What samples it; undefined where roles have no adapters. */
+  get adapter(): string | null | undefined {
+    return this.#adapter;
   }
 
   /** When the first token was there; undefined where it was not watched. */
@@ -164,12 +172,12 @@ export function createTokenTarget(
       call.onPrompt?.(prepared.tokens.length);
       const running = new TokenCall(call, prepared, renderer);
       const { samples, ...sampled } = await running.sample(source);
-      const { firstTokenMark } = running;
+      const { firstTokenMark, adapter } = running;
       return {
         prepared,
         completions: samples.map((sample, choice) => running.finish(sample, choice)),
         ...sampled,
-        ...defined({ firstTokenMark }),
+        ...defined({ firstTokenMark, adapter }),
       };
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -30,9 +30,19 @@ export function factsOf(target: InferenceTarget, backend: string): TargetFacts {
   });
 }
 
-/** @throws UnsupportedOptionError for a backend that has not what the loss or the validation needs. */
+/**
+ * @throws UnsupportedOptionError for a backend that has not what the loss or the validation needs; ConfigError for
+ * adapters of roles.
+ */
 export function checkFineTuning(config: TrainConfig, backend: TrainingBackend): void {
   checkCapabilities(config, backend, readerOf(config));
+  const { adapterByRole } = config.model;
+  if (adapterByRole.length > 0)
+    throw new ConfigError({
+      message: `Fine-tuning trains one adapter, since examples have no roles; model.adapter_by_role is ${adapterByRole.join(", ")}.`,
+      hint: "Remove the option. It is for train.",
+      fields: { option: "model.adapter_by_role", value: adapterByRole },
+    });
   const { loss, val, valFraction } = config.fineTuning;
   const needed = loss.type === "sft" ? "cross_entropy" : "importance_sampling";
   const refuse = (option: string, value: unknown, others: readonly string[]): never => {

@@ -79,7 +79,7 @@ export async function improve(options: ImproveRunOptions): Promise<ImproveResult
   namingFile({ path: folder }, () => mkdirSync(folder, { recursive: true }));
   const unlock = lockRun(folder);
   try {
-    const rounds = readRounds(folder);
+    let rounds = readRounds(folder);
     const last = rounds.at(-1);
     if (last?.status === "running") {
       if (!abandon) {
@@ -87,6 +87,7 @@ export async function improve(options: ImproveRunOptions): Promise<ImproveResult
         return await new RoundRun(last, rounds, options).run();
       }
       writeRound(folder, end(last, "abandoned"));
+      rounds = readRounds(folder);
     }
     const served = readServed(config);
     if (served !== null && served.trial !== null)

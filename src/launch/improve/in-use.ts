@@ -37,7 +37,7 @@ export async function pinned(model: string): Promise<RoundModel> {
   const located = await locateModel(model);
   if (located.kind !== "checkpoint") return { model, version: null };
   const { checkpoint } = located;
-  return { model: checkpoint.path, version: await checkpointVersion(checkpoint) };
+  return { model: checkpoint.path, version: checkpointVersion(checkpoint) };
 }
 
 /** @param first the model before anything was handed over */

@@ -8,8 +8,7 @@ import type { Round, TrainStage } from "../../runs/rounds/round.ts";
 import { roundFolder } from "../../runs/rounds/round-file.ts";
 import { configFile } from "../../runs/stored-config.ts";
 import { AgentTrainer } from "../agent-trainer.ts";
-import { fineTune } from "../finetune/fine-tune.ts";
-import type { FineTuneOptions } from "../finetune/fine-tune.ts";
+import { fineTune, type FineTuneOptions } from "../finetune/fine-tune.ts";
 import { pinned } from "./in-use.ts";
 import { trainingConfig } from "./round-configs.ts";
 

@@ -1,4 +1,10 @@
-/** One model with one version of its weights at a time, and a gateway without a socket in front of them. */
+/**
+ * One model with one version of its weights at a time, and a gateway without a socket in front of them. Where roles
+ * have adapters, each role is a separate model on the same weights.
+ */
+import { adaptersOf } from "../../config/adapter-map.ts";
+import type { InferenceTarget } from "../../core/backend.ts";
+import type { Sampler } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { evaluationConfig } from "../evaluate/evaluation-config.ts";
@@ -62,6 +68,27 @@ export interface HostOptions extends Omit<ModelServerOptions, "models"> {
   readonly calls?: ServedCalls;
 }
 
+interface HostParts {
+  /** @default that of what was started */
+  readonly target: InferenceTarget;
+  /** @default none */
+  readonly roles: readonly ModelHost[];
+}
+
+/** The target, sampled from an adapter; null is the base alone. */
+export function adaptedTarget(target: InferenceTarget, adapter: string | null): InferenceTarget {
+  if (target.kind === "http") return target;
+  const { sampler } = target;
+  const sample: Sampler["sample"] = (request) => sampler.sample({ ...request, adapter });
+  return overlay(target, { sampler: overlay(sampler, { sample }) });
+}
+
+/** Roles that have adapters, and those; null is the base alone. */
+export function adaptersOfModel({ located }: NamedModel): ReadonlyMap<string, string | null> {
+  if (located.kind !== "checkpoint") return new Map();
+  return adaptersOf(evaluationConfig({}, located).config.model.adapterByRole);
+}
+
 export class ModelHost implements ServedModel {
   readonly name: string;
   /** Where it is from, for people. */
@@ -72,6 +99,8 @@ export class ModelHost implements ServedModel {
   readonly #started: StartedModel;
   readonly #conversations: Conversations;
   readonly #calls: ServedCalls | undefined;
+  /** Of its roles, which it swaps and closes with itself. */
+  readonly #roles: readonly ModelHost[];
   /** By the number that traces have. */
   readonly #versions = new Map<number | null, string>();
   #version: string;
@@ -82,8 +111,10 @@ export class ModelHost implements ServedModel {
     started: StartedModel,
     version: string,
     options: HostOptions,
+    { target = started.target, roles = [] }: Partial<HostParts>,
   ) {
     this.name = name;
+    this.#roles = roles;
     this.label =
       located.kind === "config" ? name : "label" in located ? located.label : located.name;
     const isRun = located.kind === "checkpoint" && typeof given === "string";
@@ -95,7 +126,7 @@ export class ModelHost implements ServedModel {
     this.#versions.set(started.weightVersion, version);
     const { onWarning, onError } = options;
     this.#gateway = createGateway({
-      target: started.target,
+      target,
       model: name,
       store: this.#keeping(createMemoryTraceStore()),
       sessionIdleMs,
@@ -148,7 +179,15 @@ export class ModelHost implements ServedModel {
       signal,
     );
     try {
-      return new ModelHost(named, started, modelVersion(located, started.checkpoint), options);
+      const version = modelVersion(located, started.checkpoint);
+      const roles = Array.from(adaptersOfModel(named), ([role, adapter]) => {
+        const name = `${named.name}/${role}`;
+        // It is swapped with its model, so it has no path to follow.
+        const own = { ...named, name, given: { name, url: "" } };
+        const target = adaptedTarget(started.target, adapter);
+        return new ModelHost(own, started, version, options, { target });
+      });
+      return new ModelHost(named, started, version, options, { roles });
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;
@@ -158,6 +197,11 @@ export class ModelHost implements ServedModel {
   /** Step of the checkpoint that is served; null for what is no checkpoint. */
   get step(): number | null {
     return this.#step;
+  }
+
+  /** Itself, and a model for each role that has an adapter. */
+  get all(): readonly ModelHost[] {
+    return [this, ...this.#roles];
   }
 
   /** Of the weights that respond; `shop@10-1f3a9c2e` for a checkpoint. */
@@ -197,17 +241,22 @@ export class ModelHost implements ServedModel {
     if (load === undefined) {
       throw new ConfigError({ message: `${this.name} is no run, so it has no other checkpoint.` });
     }
-    await this.#gateway.pause(drainMs);
+    const { all } = this;
+    await Promise.all(all.map((host) => host.#gateway.pause(drainMs)));
     try {
-      const version = checkpointVersion(checkpoint);
       const weightVersion = await load(checkpoint);
-      this.#gateway.setWeightVersion(weightVersion);
-      this.#versions.set(weightVersion, version);
-      this.#version = version;
-      this.#step = checkpoint.state.step;
+      for (const host of all) host.#serve(checkpoint, weightVersion);
     } finally {
-      this.#gateway.resume();
+      for (const host of all) host.#gateway.resume();
     }
+  }
+
+  #serve(checkpoint: Checkpoint, weightVersion: number): void {
+    const version = checkpointVersion(checkpoint);
+    this.#gateway.setWeightVersion(weightVersion);
+    this.#versions.set(weightVersion, version);
+    this.#version = version;
+    this.#step = checkpoint.state.step;
   }
 
   /** Refuses new calls and waits for those in flight; resolves with how many are left. */
@@ -216,7 +265,7 @@ export class ModelHost implements ServedModel {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#gateway.close();
+    await Promise.all(this.all.map((host) => host.#gateway.close()));
     await this.#started[Symbol.asyncDispose]();
   }
 }

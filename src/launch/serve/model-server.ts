@@ -26,6 +26,7 @@ import { feedbackMetrics } from "./feedback-metrics.ts";
 import { follow } from "./follow.ts";
 import { joinMetrics } from "./join-metrics.ts";
 import {
+  adaptersOfModel,
   type HostOptions,
   ModelHost,
   type NamedModel,
@@ -232,6 +233,18 @@ function checkNames(named: readonly { readonly name: string }[]): void {
   });
 }
 
+function roleNames(model: NamedModel): { readonly name: string }[] {
+  return Array.from(adaptersOfModel(model).keys(), (role) => ({ name: `${model.name}/${role}` }));
+}
+
+function rolesOfCanary({ name }: NamedModel): ConfigError {
+  return new ConfigError({
+    message: `A canary tries one model, but roles of ${name} have separate adapters (model.adapter_by_role).`,
+    hint: "Serve it without a canary, or merge one adapter into the base: agent-trainer model merge RUN --adapter NAME --into OUT",
+    fields: { option: "canary", name },
+  });
+}
+
 /**
  * Loads models and serves them with the APIs of OpenAI (chat completions, completions, responses) and
  * Anthropic (messages), streams and tools included. Calls are kept where `store` names a folder. With a `canary`,
@@ -256,8 +269,10 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   }
   const specs = models.map((given) => (typeof given === "string" ? { model: given } : given));
   const named = await Promise.all(specs.map(nameModel));
-  checkNames(named);
+  checkNames(named.flatMap((model) => [model, ...roleNames(model)]));
   const rule = options.canary && checkCanary(options.canary, options);
+  const split = named.find((model) => rule !== undefined && roleNames(model).length > 0);
+  if (split !== undefined) throw rolesOfCanary(split);
   const calls =
     options.store === undefined ? undefined : new ServedCalls(options.store, options.onWarning);
   const hosting: HostOptions = { ...options, ...defined({ calls }) };
@@ -276,7 +291,7 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
     await closeAll();
     throw error;
   }
-  const hosts = [...plain, ...canaries];
+  const hosts = [...plain.flatMap((host) => host.all), ...canaries];
   const routes = new Routes(hosts, key, calls);
   const stop = new AbortController();
   const following = Promise.all([

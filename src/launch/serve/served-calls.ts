@@ -2,7 +2,7 @@
  * The calls that were served, and the feedback on them: kept in a production store, and looked up by the ids that a
  * client knows. After a restart both are read from the store again.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Trace } from "../../core/trace.ts";
 import { redactValues } from "../../production/redact-values.ts";
 import {
@@ -110,7 +110,9 @@ export class ServedCalls implements AsyncDisposable {
   readonly #onWarning: (message: string) => void;
   /** By the ids that feedback names: of a response, a trace, a conversation; in order. */
   readonly #calls = new Map<string, ServedCall[]>();
+  /** By the call and the user. */
   readonly #scored = new Map<string, Scored>();
+  /** Hashes of what was said last, by the same keys. */
   readonly #said = new Map<string, string>();
   /** Feedback that was refused because nothing served has its id. */
   unknown = 0;
@@ -220,7 +222,7 @@ export class ServedCalls implements AsyncDisposable {
   #isNew(feedback: Feedback, call: ServedCall): boolean {
     const { at: _at, weightVersion: _version, ...said } = feedback;
     const who = `${call.id} ${feedback.user ?? ""}`;
-    const words = JSON.stringify(said);
+    const words = createHash("sha256").update(JSON.stringify(said)).digest("base64");
     if (this.#said.get(who) === words) return false;
     this.#said.set(who, words);
     return true;

@@ -49,7 +49,12 @@ export function createModelTeacher(
     },
     async logprobs(rows, signal) {
       if (backend?.forward === undefined) throw new Error("The teacher has not been started.");
-      return await backend.forward(rows, "current", signal);
+      // Adapters of the policy are not the teacher's.
+      const own = rows.map((row) => {
+        const { adapter: _, ...rest } = row;
+        return rest;
+      });
+      return await backend.forward(own, "current", signal);
     },
     async [Symbol.asyncDispose]() {
       await backend?.[Symbol.asyncDispose]();

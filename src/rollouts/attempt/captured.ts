@@ -1,8 +1,9 @@
 /** The captured calls of an attempt, even if it failed partway. */
 import type { FailedCall } from "../../core/failed-call.ts";
-import type { RolloutSession } from "../../core/session.ts";
+import type { RolloutSession, SessionOptions } from "../../core/session.ts";
 import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
 import type { SideCallRule, SideCallUse } from "../../core/side-call.ts";
+import { defined } from "../../util/defined.ts";
 import { raceAbort } from "../../util/abort.ts";
 import {
   attributeTraces,
@@ -28,6 +29,7 @@ interface Source {
   /** @see AttributionContext.sideCallUse */
   readonly sideCallUse?: SideCallUse;
   readonly untrainedRoles: readonly string[];
+  readonly session: Pick<SessionOptions, "adapters">;
   /** @see AttributionContext.keepsUntrainable */
   readonly keepsUntrainable?: boolean;
   readonly signal: AbortSignal;
@@ -83,11 +85,11 @@ export function contextOf(
 }
 
 export function marksOf(
-  { untrainedRoles }: Pick<Source, "untrainedRoles">,
+  { untrainedRoles, session: { adapters } }: Pick<Source, "untrainedRoles" | "session">,
   { known }: Pick<FlowConfig, "known">,
 ): TrainingMarks {
   const untrained = Array.from(known).flatMap(([uid, { train }]) => (train ? [] : uid));
-  return { untrainedUids: new Set(untrained), untrainedRoles };
+  return { untrainedUids: new Set(untrained), untrainedRoles, ...defined({ adapters }) };
 }
 
 /** Metrics of the captured calls; tokens are those of the steps, as the server counted where it returned no ids. */

@@ -36,9 +36,10 @@ export function makeFlowConfig(input: FlowConfigInput): FlowConfig {
   const known = new Map<string, KnownTrajectory>();
   const send: typeof fetch = session.fetch ?? ((url, init) => fetch(url, init));
   const trajectory = (name: string, wanted: TrajectoryOptions = {}): TrajectoryHandle => {
-    const handle = session.trajectory(name);
-    known.set(handle.uid, merge(name, known.get(handle.uid), wanted));
-    return handle;
+    const { uid } = session.trajectory(name);
+    const own = merge(name, known.get(uid), wanted);
+    known.set(uid, own);
+    return session.trajectory(name, own.role);
   };
   const scopes: ScopeUse = {
     entered: new Set(),

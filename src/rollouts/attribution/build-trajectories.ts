@@ -1,6 +1,7 @@
 /** Builds trajectories from captured calls and the flow's reports. */
 import { AgentTrainerError } from "../../core/errors.ts";
 import type { StepReport, TrajectoryReport } from "../../core/report.ts";
+import { adapterOfRole, type RoleAdapters } from "../../core/session.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { Step, Trajectory } from "../../core/trajectory.ts";
 import { groupBy } from "../../util/group-by.ts";
@@ -70,6 +71,8 @@ export interface TrainingMarks {
   readonly untrainedUids: ReadonlySet<string>;
   /** The run's own setting; a flow cannot override it. */
   readonly untrainedRoles: readonly string[];
+  /** Adapters of roles. @default none */
+  readonly adapters?: RoleAdapters;
 }
 
 const trainAll: TrainingMarks = { untrainedUids: new Set(), untrainedRoles: [] };
@@ -78,11 +81,33 @@ function whyUntrained(
   uid: string,
   name: string,
   report: TrajectoryReport | undefined,
-  { untrainedUids, untrainedRoles }: TrainingMarks,
+  { untrainedUids, untrainedRoles, adapters }: TrainingMarks,
 ): string | null {
   if (untrainedRoles.includes(name)) return `rollout.untrained_roles has "${name}"`;
+  if (adapters !== undefined && adapterOfRole(adapters, name) === null)
+    return `model.adapter_by_role gives "${name}" no adapter`;
   const trains = report?.train ?? !untrainedUids.has(uid);
   return trains ? null : "the agent said so";
+}
+
+/** What an adapter is trained on, it has sampled. @throws AgentTrainerError (`ROLLOUT_FAILED`) */
+function requireOwnAdapter(
+  name: string,
+  traces: readonly Trace[],
+  { adapters }: TrainingMarks,
+): void {
+  if (adapters === undefined) return;
+  const own = adapterOfRole(adapters, name);
+  const other = traces.find(({ adapter }) => adapter !== undefined && adapter !== own);
+  if (other === undefined) return;
+  const nameOf = (adapter: string | null | undefined): string =>
+    adapter === null ? "the base model" : `the adapter "${adapter}"`;
+  throw new AgentTrainerError({
+    code: "ROLLOUT_FAILED",
+    message: `Calls of the role "${name}", which has ${nameOf(own)}, were sampled from ${nameOf(other.adapter)}: they came through an endpoint of another role.`,
+    hint: `Make them in withTrajectory("${name}", ...) or with config.trajectory("${name}").baseUrl, and give a trajectory its role where it is first requested.`,
+    fields: { name, adapter: other.adapter },
+  });
 }
 
 /** Uid of the trajectory that a report refers to. */
@@ -130,7 +155,9 @@ export function buildTrajectories(
     const report = reportByUid.get(uid);
     reportByUid.delete(uid);
     const own = toTrajectory(uid, name, traces, report, training);
-    return sideCall === undefined ? own : { ...own, untrained: `side call: ${sideCall}` };
+    if (sideCall !== undefined) return { ...own, untrained: `side call: ${sideCall}` };
+    if (own.untrained === undefined) requireOwnAdapter(own.name, traces, training);
+    return own;
   });
   for (const [uid, report] of reportByUid) {
     trajectories.push(toTrajectory(uid, report.name, [], report, training));

@@ -10,6 +10,7 @@ import { checkSideCalls } from "./check-side-calls.ts";
 import { createRolloutRunner } from "../runner.ts";
 import { defined } from "../../util/defined.ts";
 import { shortModelName } from "../../util/model-name.ts";
+import { adaptersOf } from "../../config/adapter-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { RolloutOptions, RunRollouts } from "./run-rollouts.ts";
 import type { Rollouts } from "./agent-spec.ts";
@@ -65,6 +66,7 @@ export async function createRolloutService(
   const { isScoredLater = false } = options;
   const { target } = options;
   const { maxPromptLength } = config.data;
+  const adapters = adaptersOf(config.model.adapterByRole);
   const { nParallelTasks, retryLimit, ...seconds } = config.workflow;
   const { failureReward, retryAgentErrors, rewardSource, solvedReward } = config.rollout;
   const requestTimeoutMs = toMs(Math.min(seconds.callTimeoutS, seconds.timeoutS));
@@ -87,6 +89,7 @@ export async function createRolloutService(
     ...rollouts,
     keepsUntrainable,
     untrainedRoles: config.rollout.untrainedRoles,
+    ...(adapters.size === 0 ? {} : { adapters: Object.fromEntries(adapters) }),
     sideCallUse: config.rollout.sideCalls,
     failures: { reward: failureReward, retriesAgent: retryAgentErrors },
     scores: { source: rewardSource, solvedReward, isScoredLater },

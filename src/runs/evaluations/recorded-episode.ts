@@ -61,6 +61,7 @@ const trace = fields({
   unmet: optional(text),
   unenforced: optional(listOf(text)),
   untrainable: optional(text),
+  adapter: optional(nullable(text)),
   sideCall: optional(text),
 });
 const episode = fields({

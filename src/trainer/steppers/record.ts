@@ -71,7 +71,8 @@ function combine(all: readonly UpdateMetrics[]): Record<string, number> {
       if (key.endsWith("_max")) return [`train/${key}`, Math.max(...list)];
       if (key.endsWith("_min")) return [`train/${key}`, Math.min(...list)];
       const sum = list.reduce((total, value) => total + value, 0);
-      return [`train/${key}`, summed.has(key) ? sum : sum / list.length];
+      const isSummed = summed.has(key.split("/").at(-1)!);
+      return [`train/${key}`, isSummed ? sum : sum / list.length];
     }),
   );
 }

@@ -4,7 +4,9 @@
  * log-probability in place of the sampled one, so that the gradient of `importance_sampling`, all of
  * whose ratios are 1, is that of the loss. Needs the current log-probabilities.
  */
-import { rowFactors, targetPositions } from "../../core/loss/aggregation.ts";
+import { factorsByAdapter, rowsByAdapter } from "../../core/loss/adapter-updates.ts";
+import { targetPositions } from "../../core/loss/aggregation.ts";
+import { adapterOrDefault } from "../../core/adapter-names.ts";
 import type { LossRow, RowLoss } from "../../core/loss/row-loss.ts";
 import type { UpdateMetrics } from "../../core/backend.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
@@ -20,12 +22,12 @@ interface GradientRow {
   readonly clipped: number | undefined;
 }
 
-/** @param ratios receives every trained token as it was: the row that replaces it has the ratio 1. */
+/** @param ratios each receives every trained token as it was: the row that replaces it has the ratio 1. */
 function gradientRow(
   row: TrainingRow,
   now: Float32Array,
   lossOfRole: (role: string) => RowLoss,
-  ratios: RatioMetrics,
+  ratios: readonly RatioMetrics[],
 ): GradientRow {
   const targets = targetPositions(row);
   const gather = (of: (position: number) => number): Float64Array => Float64Array.from(targets, of);
@@ -41,7 +43,7 @@ function gradientRow(
   const advantages = new Float32Array(row.tokens.length);
   let difference = 0;
   for (const [k, position] of targets.entries()) {
-    ratios.add(input.logprobs[k]!, input.samplingLogprobs[k]!);
+    for (const one of ratios) one.add(input.logprobs[k]!, input.samplingLogprobs[k]!);
     advantages[position] = -gradient[k]!;
     difference += (isWeighted === true ? 1 : input.weights[k]!) * terms[k]! - gradient[k]!;
   }
@@ -64,8 +66,17 @@ export async function updateWithTrainerLoss(
   // A backend without it was refused at the start.
   const now = (await backend.forward?.(rows, "current")) ?? [];
   const ratios = new RatioMetrics();
-  const gradient = rows.map((row, i) => gradientRow(row, now[i]!, lossOfRole, ratios));
-  refuseBeyond(limits, ratios.summary());
+  const byAdapter = new Map(
+    Array.from(rowsByAdapter(rows), ([name, places]) => [
+      name,
+      { places, ratios: new RatioMetrics() },
+    ]),
+  );
+  const gradient = rows.map((row, i) => {
+    const own = byAdapter.get(adapterOrDefault(row.adapter))!.ratios;
+    return gradientRow(row, now[i]!, lossOfRole, [ratios, own]);
+  });
+  for (const { ratios: own } of byAdapter.values()) refuseBeyond(limits, own.summary());
   const { dualClip: _, ...shared } = spec;
   const metrics = await backend.updatePolicy(
     gradient.map(({ row }) => row),
@@ -74,14 +85,24 @@ export async function updateWithTrainerLoss(
     undefined,
     limits,
   );
-  const factors = rowFactors(rows, spec.aggregation, spec.aggregationLength);
+  const factors = factorsByAdapter(rows, spec);
   const counts = gradient.flatMap(({ clipped }) => (clipped === undefined ? [] : [clipped]));
   const clipped = counts.reduce((sum, count) => sum + count, 0);
-  const difference = gradient.reduce((sum, row, i) => sum + factors[i]! * row.difference, 0);
+  const differenceOf = (places: Iterable<number>): number =>
+    [...places].reduce((sum, i) => sum + factors[i]! * gradient[i]!.difference, 0);
+  const withDifference = (key: string, places: Iterable<number>): UpdateMetrics =>
+    metrics[key] === undefined ? {} : { [key]: metrics[key] + differenceOf(places) };
+  const ofAdapters = Array.from(byAdapter, ([name, { places, ratios: own }]) => {
+    const prefix = `adapters/${name}/`;
+    if (metrics[`${prefix}loss`] === undefined) return {};
+    const measured = Object.entries(own.summary()).map(([key, value]) => [prefix + key, value]);
+    return { ...withDifference(`${prefix}loss`, places), ...Object.fromEntries(measured) };
+  });
   return {
     ...metrics,
-    ...(metrics["loss"] === undefined ? {} : { loss: metrics["loss"] + difference }),
+    ...withDifference("loss", rows.keys()),
     ...ratios.summary(),
+    ...Object.assign({}, ...ofAdapters),
     ...(counts.length === 0 ? {} : { clip_fraction: clipped / Math.max(1, ratios.tokens) }),
   };
 }

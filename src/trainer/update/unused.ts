@@ -65,6 +65,15 @@ interface Reason {
 
 type Named = readonly (readonly [string, Reason])[];
 
+function howToTrain(what: string): string {
+  const option = ["rollout.untrained_roles", "model.adapter_by_role"].find((name) =>
+    what.startsWith(name),
+  );
+  return option === undefined
+    ? "Without train: false, it is included"
+    : `A new run without that role in ${option} includes it`;
+}
+
 /** Calls of trajectories that the agent, the run or a rule excludes. */
 function untrained(episodes: readonly Episode[]): Named {
   const reasons = new Map<string, Reason>();
@@ -81,9 +90,7 @@ function untrained(episodes: readonly Episode[]): Named {
         ? {
             count,
             why: `belong to the trajectory "${name}", which is not trained on: ${what}`,
-            how: what.startsWith("rollout.untrained_roles")
-              ? "A new run without that role in rollout.untrained_roles includes it"
-              : "Without train: false, it is included",
+            how: howToTrain(what),
             isWanted: true,
           }
         : {

@@ -1,4 +1,5 @@
 /** What a run and its steps say about rollouts and rows: each thing once in a run. */
+import { adaptersOf } from "../../config/adapter-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { BackendCapabilities, TrainingBackend } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
@@ -85,17 +86,20 @@ export function warnOfRoles(
   if (groups.length === 0) return;
   const roles = [...new Set(groups.map(({ name }) => name))];
   const { estimatorByRole, lossByRole } = config.algorithm;
-  for (const [option, map] of [
-    ["estimator_by_role", estimatorByRole],
-    ["loss_by_role", lossByRole],
+  const adapters = [...adaptersOf(config.model.adapterByRole)];
+  const trained = adapters.filter(([, adapter]) => adapter !== null);
+  for (const [option, named] of [
+    ["algorithm.estimator_by_role", estimatorByRole.map(({ role }) => role)],
+    ["algorithm.loss_by_role", lossByRole.map(({ role }) => role)],
+    ["model.adapter_by_role", trained.map(([role]) => role)],
   ] as const) {
-    for (const { role } of map) {
+    for (const role of named) {
       if (roles.includes(role)) continue;
       const nearest = nearestName(role, roles);
       const guess = nearest === undefined ? "" : ` Is it ${nearest}?`;
       warnOnce(
         `${option} of ${role}`,
-        `algorithm.${option} names the role ${role}, but step ${step} had ${roles.join(", ")} only.${guess}`,
+        `${option} names the role ${role}, but step ${step} had ${roles.join(", ")} only.${guess}`,
       );
     }
   }

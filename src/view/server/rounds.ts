@@ -29,7 +29,7 @@ function rowOf(
 
 /** Oldest first, folder by folder; none where the runs are not those of rounds. */
 export function roundRows(
-  runs: readonly ViewedRun[],
+  runs: readonly Pick<ViewedRun, "folder" | "key">[],
   feedbackOf: FindFeedback = () => new Map(),
 ): readonly RoundRow[] {
   const folders = [...new Set(runs.map(({ folder }) => dirname(folder)))];

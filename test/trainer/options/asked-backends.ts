@@ -36,16 +36,25 @@ export interface Asked extends AsyncDisposable {
   /** Ratios on both sides of every bound, advantages of both signs. */
   readonly rows: readonly TrainingRow[];
   /** Another one of the same kind, started with this adapter. */
-  startWith(lora: LoraSpec | null, quantization?: Quantization): Promise<void>;
+  startWith(
+    lora: LoraSpec | null,
+    quantization?: Quantization,
+    adapters?: readonly string[],
+  ): Promise<void>;
 }
 
 export const still: OptimSpec = { ...defaultOptim, learningRate: 0 };
 const lora: LoraSpec = { rank: 4, alpha: 32 };
 const context = { seed: 5, signal: new AbortController().signal };
 
-const runOf = (name: string, adapter: LoraSpec | null, quantization: Quantization = "none") => ({
+const runOf = (
+  name: string,
+  adapter: LoraSpec | null,
+  quantization: Quantization = "none",
+  adapters: readonly string[] = [],
+) => ({
   ...context,
-  model: { name, lora: adapter, quantization },
+  model: { name, lora: adapter, quantization, adapters },
 });
 
 /** Away from the reference, and rows whose sampling weights were others. */
@@ -75,9 +84,9 @@ export async function askLocal(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "local"),
-    async startWith(adapter, quantization) {
+    async startWith(...model) {
       await using other = createLocalBackend({ threads: 1 });
-      await other.start(runOf(modelPath, adapter, quantization));
+      await other.start(runOf(modelPath, ...model));
     },
     [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
   };
@@ -99,9 +108,9 @@ export async function askTinker(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "tinker"),
-    async startWith(adapter, quantization) {
+    async startWith(...model) {
       await using other = make();
-      await other.start(runOf("shop-tiny", adapter, quantization));
+      await other.start(runOf("shop-tiny", ...model));
     },
     async [Symbol.asyncDispose]() {
       await backend[Symbol.asyncDispose]();
@@ -129,9 +138,9 @@ export async function askFireworks(): Promise<Asked> {
     backend,
     target,
     rows: await prepared(backend, "fireworks"),
-    async startWith(adapter, quantization) {
+    async startWith(...model) {
       await using other = make();
-      await other.start(runOf(baseModel, adapter, quantization));
+      await other.start(runOf(baseModel, ...model));
     },
     async [Symbol.asyncDispose]() {
       await backend[Symbol.asyncDispose]();

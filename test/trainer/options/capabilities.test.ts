@@ -1,6 +1,6 @@
 /** The capability rows against the backends themselves: what a rule allows is done, what it forbids is not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { SamplerTarget, UpdateMetrics, WhichWeights } from "../../../src/core/backend.ts";
+import type { SamplerTarget, UpdateMetrics } from "../../../src/core/backend.ts";
 import { AgentTrainerError, UnsupportedOptionError } from "../../../src/core/errors.ts";
 import { loraTargetsOf } from "../../../src/core/lora.ts";
 import {
@@ -107,14 +107,28 @@ const pullsToReference: Question["ask"] = (asked, config) =>
   });
 
 const knows =
-  (which: WhichWeights): Question["ask"] =>
+  (which: "current" | "reference"): Question["ask"] =>
   async ({ backend, rows }) => {
     const logprobs = await backend.forward!(rows, which);
     const sum = logprobs.reduce((total, row) => total + row.reduce((a, b) => a + b, 0), 0);
     return Number.isFinite(sum) && sum < 0;
   };
 
-/** The likeliest tokens of sharper logits are likelier, in sum over a distribution that is not flat. */
+/** After an update, it is neither the model being trained nor the one that it began with. */
+const averages: Question["ask"] = async (asked, config) => {
+  const { backend, rows } = asked;
+  await updateAsAsked(asked, config);
+  const average = await backend.forward!(rows, "average");
+  const others = [
+    await backend.forward!(rows, "current"),
+    await backend.forward!(rows, "reference"),
+  ];
+  return others.every((other) =>
+    other.some((row, r) => row.some((value, i) => value !== average[r]![i])),
+  );
+};
+
+/** Other logits have other log-probabilities. */
 const sharpens: Question["ask"] = async ({ backend, rows }) => {
   const sharp = rows.map((row) => ({ ...row, temperature: 0.5 }));
   const [plain, other] = [
@@ -291,7 +305,7 @@ const questions: readonly Question[] = [
       ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
       "distillation.teacher_average": 0.9,
     },
-    ask: knows("average"),
+    ask: averages,
   },
   {
     option: "distillation.teacher_temperature",
@@ -351,6 +365,12 @@ const questions: readonly Question[] = [
       unlessRefused(() => asked.startWith({ rank: 4, alpha: 32, targets: loraTargetsOf(targets) })),
   })),
   { option: "model.lora_alpha", set: { "model.lora_alpha": 16 }, of: real, ask: starts(4, 16) },
+  {
+    option: "model.adapter_by_role",
+    set: { "model.adapter_by_role": { judge: "judge" } },
+    of: real,
+    ask: (asked) => unlessRefused(() => asked.startWith({ rank: 4, alpha: 32 }, "none", ["judge"])),
+  },
   {
     option: "model.quantization",
     set: { "model.quantization": "int8" },

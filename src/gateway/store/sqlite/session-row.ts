@@ -11,7 +11,7 @@ export interface SessionRow {
   readonly traces: number;
 }
 
-type Options = Pick<SessionRecord, "sampling" | "seed" | "metadata">;
+type Options = Pick<SessionRecord, "sampling" | "seed" | "metadata" | "adapters">;
 
 export interface PackedSession {
   readonly uid: string;

@@ -117,24 +117,34 @@ export class CanaryModel implements ServedModel {
     );
   }
 
-  /** Looks at the feedback, where there is enough for another look. */
+  /** Looks at the feedback, where there is enough for another look. Never rejects. */
   decide(): Promise<void> {
     return this.#turn.run(async () => {
-      const { calls, rule } = this.#parts;
-      for (;;) {
-        const { current, trial } = this.#state;
-        if (trial === null) return;
-        const of = (version: string) => calls.tally(version, trial.since);
-        const [before, tried] = [of(current.version), of(trial.version)];
-        const found = look(before, tried, trial.looks, rule);
-        if (found === null) return;
-        if (found.verdict === null) {
-          this.#set({ ...this.#state, trial: { ...trial, looks: trial.looks + 1 } });
-          continue;
-        }
-        this.#end(found, `${tried.n} against ${before.n} pieces of feedback`);
+      try {
+        while (this.#look());
+      } catch (error) {
+        // Nothing took effect: the next feedback looks again.
+        const why = error instanceof Error ? error.message : String(error);
+        this.#parts.host.onWarning?.(`The canary of ${this.name} cannot decide: ${why}`);
       }
     });
+  }
+
+  /** Takes one look, if one is due. @returns whether another may be */
+  #look(): boolean {
+    const { calls, rule } = this.#parts;
+    const { current, trial } = this.#state;
+    if (trial === null) return false;
+    const of = (version: string) => calls.tally(version, trial.since);
+    const [before, tried] = [of(current.version), of(trial.version)];
+    const found = look(before, tried, trial.looks, rule);
+    if (found === null) return false;
+    if (found.verdict === null) {
+      this.#set({ ...this.#state, trial: { ...trial, looks: trial.looks + 1 } });
+      return true;
+    }
+    this.#end(found, `${tried.n} against ${before.n} pieces of feedback`);
+    return false;
   }
 
   async metrics(): Promise<string> {
