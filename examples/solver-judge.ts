@@ -15,7 +15,7 @@ const adapters = process.argv.includes("judge=adapter")
         ...config.model,
         loraRank: 8,
         // Calls of other roles, the title here, are sampled from the base.
-        adapterByRole: { solver: "solver", judge: "judge", title: "none" },
+        adapterByRole: ["solver=solver", "judge=judge", "title=none"],
       },
       training: { learningRate: 3e-3 },
     }
