@@ -44,6 +44,14 @@ describe("model.adapter_by_role", () => {
     ).toThrow("so it is never trained. Set it to none.");
   });
 
+  it("refuses several adapters with one critic", () => {
+    const gae = { "algorithm.estimator": "gae" };
+    expect(() => given({ ...gae, [option]: { judge: "judge" } })).toThrow(
+      "algorithm.estimator is gae",
+    );
+    expect(() => given({ ...gae, [option]: { judge: "none" } })).not.toThrow();
+  });
+
   it("is refused by name where a backend has one adapter", () => {
     const config = given({ [option]: { judge: "judge" } });
     for (const name of ["verl", "fireworks"] as const)

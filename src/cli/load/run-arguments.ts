@@ -56,7 +56,7 @@ export function readArguments(positional: readonly string[], flags: RunFlags): R
 
 /** Of flags that both have. */
 export const runFlagHelp = {
-  resume: "resume the run in this folder; without a folder, resume the latest run",
+  resume: "resume the run in this folder (default: the latest)",
   allowChanges:
     "with --resume: accept changed options that affect the results, and record the changes",
   dryRun:

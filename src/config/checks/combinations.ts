@@ -84,8 +84,15 @@ function adapterProblems({ model, rollout, algorithm }: TrainConfig): string[] {
   const idle = adapterNames(model.adapterByRole).filter((name) =>
     [...roles].every(([role, own]) => own !== name || rollout.untrainedRoles.includes(role)),
   );
+  const isWithCritic =
+    algorithm.estimator.type === "gae" && adapterNames(model.adapterByRole).length > 0;
   return [
     ...unread,
+    ...(isWithCritic
+      ? [
+          "algorithm.estimator is gae, whose critic reads the hidden states of one adapter, but model.adapter_by_role has several. Take another estimator, or give roles default or none.",
+        ]
+      : []),
     ...idle.map(
       (name) =>
         `model.adapter_by_role has the adapter ${name}, but every role of it is in rollout.untrained_roles, so it is never trained. Set it to none.`,
