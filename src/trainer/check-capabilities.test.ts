@@ -5,6 +5,7 @@ import { capabilityRules, checkCapabilities } from "./check-capabilities.ts";
 import { loadConfig } from "../config/load.ts";
 
 const all: BackendCapabilities = {
+  adapters: true,
   losses: lossNames,
   aggregations: lossAggregations,
   klEstimators,
@@ -65,6 +66,10 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   ],
   "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],
+  "model.adapter_by_role": [
+    "model={lora_rank: 8, adapter_by_role: {judge: judge}}",
+    { adapters: false },
+  ],
   "model.lora_alpha": ["model={lora_rank: 8, lora_alpha: 16}", { loraAlpha: 32 }],
   "rollout.train.min_p": ["rollout={train: {min_p: 0.1}, val: {min_p: 0}}", { minP: false }],
   "rollout.val.min_p": ["rollout.val.min_p=0.1", { minP: false }],
