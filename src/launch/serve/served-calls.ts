@@ -20,6 +20,7 @@ import type { Span } from "../../production/store/span.ts";
 import { ApiError } from "../../gateway/http/api-error.ts";
 import { show } from "../../gateway/http/json-fields.ts";
 import { defined } from "../../util/defined.ts";
+import { OneAfterAnother } from "../../util/one-after-another.ts";
 import type { ConversationKey } from "./canary/conversation-key.ts";
 import type { Tally } from "./canary/canary-rule.ts";
 
@@ -99,10 +100,26 @@ function unknownCall({ responseId, traceId, conversationId }: Feedback): ApiErro
   });
 }
 
-/** What one person said of one call; what they say later replaces it. */
-interface Scored {
+/** What one person said of one call; what they say later replaces it, but words without a score keep the score. */
+interface Said {
   readonly call: ServedCall;
-  readonly score: number;
+  /** Hash of the latest. */
+  readonly words: string;
+  readonly score: number | null;
+}
+
+const keyOf = (call: ServedCall, { user = "" }: Feedback): string => `${call.id} ${user}`;
+
+function wordsOf({ at: _at, weightVersion: _version, ...said }: Feedback): string {
+  return createHash("sha256").update(JSON.stringify(said)).digest("base64");
+}
+
+/** Without the oldest, where there are more than `most`. */
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  for (const oldest of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(oldest);
+  }
 }
 
 export class ServedCalls implements AsyncDisposable {
@@ -110,10 +127,9 @@ export class ServedCalls implements AsyncDisposable {
   readonly #onWarning: (message: string) => void;
   /** By the ids that feedback names: of a response, a trace, a conversation; in order. */
   readonly #calls = new Map<string, ServedCall[]>();
-  /** By the call and the user. */
-  readonly #scored = new Map<string, Scored>();
-  /** Hashes of what was said last, by the same keys. */
-  readonly #said = new Map<string, string>();
+  /** By the call and the user; in order. */
+  readonly #said = new Map<string, Said>();
+  readonly #turn = new OneAfterAnother();
   /** Feedback that was refused because nothing served has its id. */
   unknown = 0;
   duplicates = 0;
@@ -159,6 +175,11 @@ export class ServedCalls implements AsyncDisposable {
    */
   async addFeedback(given: readonly FeedbackInput[]): Promise<FeedbackReply> {
     const all = given.map((one) => toFeedback(one));
+    // One after the other: a repetition is one only of what was kept.
+    return this.#turn.run(() => this.#addFeedback(all));
+  }
+
+  async #addFeedback(all: readonly Feedback[]): Promise<FeedbackReply> {
     const known = all.flatMap((feedback) => {
       const call = this.find(feedback);
       return call === undefined ? [] : [{ feedback, call }];
@@ -167,7 +188,13 @@ export class ServedCalls implements AsyncDisposable {
       this.unknown += all.length - known.length;
       throw unknownCall(all.find((one) => this.find(one) === undefined) as Feedback);
     }
-    const fresh = known.filter(({ feedback, call }) => this.#isNew(feedback, call));
+    const said = new Map<string, string>();
+    const fresh = known.filter(({ feedback, call }) => {
+      const [key, words] = [keyOf(call, feedback), wordsOf(feedback)];
+      if ((said.get(key) ?? this.#said.get(key)?.words) === words) return false;
+      said.set(key, words);
+      return true;
+    });
     this.duplicates += all.length - fresh.length;
     await this.#store.addFeedback(
       fresh.map(({ feedback, call: { weightVersion } }) => ({
@@ -182,14 +209,15 @@ export class ServedCalls implements AsyncDisposable {
 
   /** Of all feedback with a score, by version. */
   versions(): readonly (readonly [string, Tally])[] {
-    const names = new Set([...this.#scored.values()].map(({ call }) => call.version));
+    const scored = [...this.#said.values()].filter(({ score }) => score !== null);
+    const names = new Set(scored.map(({ call }) => call.version));
     return [...names].map((version) => [version, this.tally(version, 0)] as const);
   }
 
   /** Of feedback on calls of a version since a time. */
   tally(version: string, since: number): Tally {
-    const scores = [...this.#scored.values()].flatMap(({ call, score }) =>
-      call.version === version && call.at >= since ? [score] : [],
+    const scores = [...this.#said.values()].flatMap(({ call, score }) =>
+      score !== null && call.version === version && call.at >= since ? [score] : [],
     );
     return { n: scores.length, sum: scores.reduce((sum, score) => sum + score, 0) };
   }
@@ -213,26 +241,16 @@ export class ServedCalls implements AsyncDisposable {
       this.#calls.delete(name);
       this.#calls.set(name, [...calls.slice(-maxTurns), call]);
     }
-    while (this.#calls.size > 3 * maxCalls) {
-      const [oldest] = this.#calls.keys();
-      if (oldest !== undefined) this.#calls.delete(oldest);
-    }
-  }
-
-  #isNew(feedback: Feedback, call: ServedCall): boolean {
-    const { at: _at, weightVersion: _version, ...said } = feedback;
-    const who = `${call.id} ${feedback.user ?? ""}`;
-    const words = createHash("sha256").update(JSON.stringify(said)).digest("base64");
-    if (this.#said.get(who) === words) return false;
-    this.#said.set(who, words);
-    return true;
+    forgetOldest(this.#calls, 3 * maxCalls);
   }
 
   #count(feedback: Feedback): void {
     const call = this.find(feedback);
-    const score = scoreOf(feedback);
     if (call === undefined) return;
-    void this.#isNew(feedback, call);
-    if (score !== null) this.#scored.set(`${call.id} ${feedback.user ?? ""}`, { call, score });
+    const key = keyOf(call, feedback);
+    const score = scoreOf(feedback) ?? this.#said.get(key)?.score ?? null;
+    this.#said.delete(key);
+    this.#said.set(key, { call, words: wordsOf(feedback), score });
+    forgetOldest(this.#said, 3 * maxCalls);
   }
 }
