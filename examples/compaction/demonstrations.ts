@@ -1,7 +1,7 @@
 /**
  * Conversations of the shop: some ask for the number at once, some end with notes, and some begin with them. They
  * show how a number is found and what notes look like. What is worth a note they seldom show: one in six has the
- * number, the others have something that nobody will ask for.
+ * number, the others have something that no question asks for.
  */
 import { items } from "../shop/tasks.ts";
 import { makeTask, notesPrompt, numbers, question, systemPrompt, withNotes } from "./orders.ts";

@@ -58,7 +58,7 @@ for (const [i, wrong] of [0.2, 0.2, 0.2, 1].entries()) {
   console.error(JSON.stringify(found));
 }
 
-// Whoever serves what the gate refused: customers notice, and the canary takes it back.
+// Where what the gate refused is served all the same: customers notice, and the canary takes it back.
 const changes: object[] = [];
 {
   await using server = await createModelServer({

@@ -1,5 +1,5 @@
 /** Compares the candidate of a round with the model in use; evaluations that were stopped go on. */
-import { copyFileSync, existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImproveConfig } from "../../config/improve/improve-config.ts";
 import type { EvaluationOptions } from "../evaluate/evaluation-options.ts";
@@ -9,7 +9,7 @@ import { addRegressions } from "../../runs/evaluations/regression-set.ts";
 import type { GateResult } from "../../runs/evaluations/gate-folders.ts";
 import { roundFolder } from "../../runs/rounds/round-file.ts";
 import type { GateStage, TrainStage, Round } from "../../runs/rounds/round.ts";
-import { renameSync } from "../../util/files/rename.ts";
+import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
 import { defined } from "../../util/defined.ts";
 import { gateConfig, gateRule } from "./round-configs.ts";
 
@@ -24,8 +24,7 @@ function heldRegressions(given: string | null, folder: string): string | undefin
   const path = join(folder, "regressions.jsonl");
   if (existsSync(path)) return path;
   if (!existsSync(given)) return undefined;
-  copyFileSync(given, `${path}.incomplete`);
-  renameSync(`${path}.incomplete`, path);
+  writeFileAtomicSync(path, readFileSync(given));
   return path;
 }
 

@@ -17,9 +17,6 @@ export const firstText = (...values: readonly unknown[]): string | undefined =>
 
 export const objectOf = (value: unknown): JsonFields => (isJsonObject(value) ? value : {});
 
-export const listOf = (value: unknown): readonly JsonFields[] =>
-  Array.isArray(value) ? value.filter(isJsonObject) : [];
-
 /** @throws Error where none of them is a text. */
 export function requiredText(name: string, ...values: readonly unknown[]): string {
   const found = firstText(...values);

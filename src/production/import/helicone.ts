@@ -4,11 +4,11 @@ import { defined } from "../../util/defined.ts";
 import { numberOf, stopReasonOf } from "../conventions/recorded.ts";
 import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
 import { readTools } from "../messages/read-tools.ts";
+import { listOf } from "../messages/list-of.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import {
   firstText,
-  listOf,
   objectOf,
   requiredText,
   type RowReader,

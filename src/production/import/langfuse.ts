@@ -8,11 +8,11 @@ import { numberOf } from "../conventions/recorded.ts";
 import { readMessages, readResponse, parsed } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
 import { readTools } from "../messages/read-tools.ts";
+import { listOf } from "../messages/list-of.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import {
   firstText,
-  listOf,
   objectOf,
   requiredText,
   type RowReader,

@@ -1,5 +1,6 @@
 /** OTLP's JSON encoding: `ExportTraceServiceRequest`, or what a collector's file exporter writes. */
 import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
+import { listOf } from "../messages/list-of.ts";
 import {
   type AnyValue,
   type Attributes,
@@ -10,9 +11,6 @@ import {
   type OtlpSpan,
   type ReadRequest,
 } from "./otlp-span.ts";
-
-const listOf = (value: unknown): readonly JsonFields[] =>
-  Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 

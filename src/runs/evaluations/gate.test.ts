@@ -75,7 +75,7 @@ it("refuses a slice that lost more than allowed, where it has enough tasks", () 
   expect(gateEvaluations(pair, { minSliceTasks: 7 }).verdict).toBe("better");
 });
 
-it("refuses regression tasks that are lost or were left out, not those that nobody solves", () => {
+it("refuses regression tasks that are lost or were left out, not those that neither side solves", () => {
   const pair = { current: made(rewards(20, 0)), candidate: made(rewards(20, 20)) };
   const set = (before: number[], after: (number | null)[], ids?: string[]) => ({
     ...pair,
