@@ -122,6 +122,7 @@ export class ProductionStore implements AsyncDisposable {
     try {
       await journal.appendLines(bytes);
     } catch (error) {
+      this.#bytes -= bytes.length;
       const { code } = error as NodeJS.ErrnoException;
       const reason = code === "ENOSPC" || code === "EDQUOT" ? "full" : "io";
       const what = fileError(error, { path: journal.path })?.message ?? String(error);
