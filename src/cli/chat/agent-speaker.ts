@@ -13,7 +13,7 @@ function textsOf(message: ViewMessage): string[] {
 }
 
 /** What the model said, the tools it called, and what these returned; the request itself is not repeated. */
-export function episodeText(episode: Episode): string {
+function episodeText(episode: Episode): string {
   const { trajectories, output, error } = conversationOf(episode);
   const said = trajectories.flatMap(({ calls }) =>
     calls.flatMap(({ newMessages, response }, i) =>

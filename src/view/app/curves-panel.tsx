@@ -12,7 +12,7 @@ import { remembered } from "./remember.ts";
 /** Hooks need a fixed number of calls. */
 const places = Array.from({ length: maxRuns }, (_, i) => i);
 
-export const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
+const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
 
 function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
   return places.map((i) => {

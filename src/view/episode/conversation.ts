@@ -7,7 +7,7 @@ import type { ViewCall, ViewMessage, ViewTrajectory } from "../api.ts";
 import { findThreads } from "./threads.ts";
 import { isToolError, messageText } from "../../core/message-text.ts";
 
-export function viewMessage(message: ChatMessage): ViewMessage {
+function viewMessage(message: ChatMessage): ViewMessage {
   const text = messageText(message.content);
   return {
     role: message.role,

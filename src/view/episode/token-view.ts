@@ -70,7 +70,7 @@ export interface KeptTokens {
 }
 
 /** For what has no run folder. */
-export const nothingKept: KeptTokens = { find: () => null, isOn: false };
+const nothingKept: KeptTokens = { find: () => null, isOn: false };
 
 function lacks(phase: EpisodePhase, isOn: boolean, trained: TrainedTokens | null): string[] {
   if (trained === null) {

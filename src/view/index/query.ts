@@ -4,7 +4,7 @@ import type { PhaseSteps } from "../phases.ts";
 import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
 
 /** Beyond it, matches are not counted: an exact number would cost the most. */
-export const countLimit = 1000;
+const countLimit = 1000;
 const pageRows = 100;
 
 /** Columns of a row, by the names that it has here. */
