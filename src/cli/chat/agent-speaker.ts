@@ -1,7 +1,7 @@
 /** The agent of a configuration: each line is a task for it, with its own system prompt and its tools. */
 import type { Episode } from "../../core/trajectory.ts";
 import type { AgentSession } from "../../launch/evaluate/agent-session.ts";
-import type { ViewMessage } from "../../view/api.ts";
+import type { ViewMessage } from "../../view/api/conversation.ts";
 import { toolCallTexts } from "../../view/episode/conversation.ts";
 import { conversationOf } from "../../view/episode/view-episode.ts";
 import type { Speaker } from "./speaker.ts";

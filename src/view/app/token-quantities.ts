@@ -1,5 +1,5 @@
 /** What tokens can be coloured by, with the level of each value. Pure. */
-import type { TokenView } from "../api.ts";
+import type { TokenView } from "../api/conversation.ts";
 
 /** Class of a token's background: `heat0` to `heat5`, or `more1` to `less3` around zero. */
 type HeatClass = string;

@@ -1,7 +1,13 @@
 /** Reads the index: lists of episodes by filter, facets, neighbours, groups. */
 import type { Database } from "libsql";
 import type { PhaseSteps } from "../phases.ts";
-import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
+import type {
+  EpisodeFilter,
+  EpisodePage,
+  EpisodePhase,
+  EpisodeRow,
+  Facets,
+} from "../api/episodes.ts";
 
 /** Beyond it, matches are not counted: an exact number would cost the most. */
 const countLimit = 1000;
