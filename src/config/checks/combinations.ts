@@ -7,7 +7,7 @@ import type { TrainConfig } from "../train-config.ts";
 import { weightsOf } from "../weight-map.ts";
 
 /** Problems, as sentences. */
-export function combinationProblems(config: TrainConfig): string[] {
+function combinationProblems(config: TrainConfig): string[] {
   return [
     ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
@@ -180,7 +180,7 @@ export function checkCombinations(config: TrainConfig): void {
 }
 
 /** Problems, as sentences. */
-export function loopProblems(config: TrainConfig): string[] {
+function loopProblems(config: TrainConfig): string[] {
   return [...asyncProblems(config), ...rejectionProblems(config)];
 }
 

@@ -6,7 +6,7 @@ import { parseYaml } from "../../util/yaml-text.ts";
 import type { HubDataset } from "./hub-name.ts";
 
 /** Files by split, by configuration. */
-export type Splits = ReadonlyMap<string, readonly string[]>;
+type Splits = ReadonlyMap<string, readonly string[]>;
 export type Configurations = ReadonlyMap<string, Splits>;
 
 class Collected {

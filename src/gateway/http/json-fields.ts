@@ -107,7 +107,7 @@ export function asList(value: unknown, at: string): readonly unknown[] | undefin
 }
 
 /** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
-export const maxLevels = 512;
+const maxLevels = 512;
 
 export function isTooDeep(value: unknown): boolean {
   const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 
-export interface ReadRow {
+interface ReadRow {
   readonly spans: readonly Span[];
   readonly feedback: readonly FeedbackInput[];
 }

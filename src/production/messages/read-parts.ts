@@ -2,7 +2,7 @@
 import type { ContentPart, ToolCall } from "../../core/message.ts";
 import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
 
-export interface ToolResult {
+interface ToolResult {
   readonly callId: string | null;
   readonly name: string | null;
   readonly text: string;

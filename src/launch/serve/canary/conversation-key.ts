@@ -4,7 +4,7 @@ import { isJsonObject, type JsonFields } from "../../../gateway/http/json-fields
 import type { ModelRequest } from "../model-request.ts";
 
 /** Names the conversation of a request. */
-export const conversationHeader = "x-conversation-id";
+const conversationHeader = "x-conversation-id";
 
 export interface ConversationKey {
   /** Equal for the calls that stay together. */
