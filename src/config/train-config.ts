@@ -31,6 +31,7 @@ export interface Sections {
      * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in
      * training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none
      * the numbers of the model.
+     * Allowed: one of none, int8.
      * @default "none"
      */
     readonly quantization?: "none" | "int8";
@@ -38,6 +39,8 @@ export interface Sections {
      * Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of
      * the MLP, or a list of names. Adapters on attention alone learn less, even with as many
      * weights (Thinking Machines, LoRA Without Regret).
+     * Allowed: one of all, attention, mlp, or a list of q_proj, k_proj, v_proj, o_proj, gate_proj,
+     * up_proj, down_proj.
      * @default "all"
      */
     readonly loraTargets?:
@@ -93,6 +96,7 @@ export interface Sections {
      * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by
      * difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates
      * observed so far, without epochs.
+     * Allowed: one of none, easy_first, hard_first, solve_rate.
      * @default "none"
      */
     readonly curriculum?: OrType<
@@ -114,6 +118,7 @@ export interface Sections {
            * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each
            * task from its posterior and takes the highest, expected samples tasks in proportion to
            * the mean.
+           * Allowed: one of thompson, expected.
            * @default "thompson"
            */
           readonly sampling?: "thompson" | "expected";
@@ -161,6 +166,7 @@ export interface Sections {
      * the agent was given, and trains all other calls with the reward of their rollout, summaries
      * and sub-agents included; exclude keeps out what any rule matches, a list what those in it
      * match, train nothing.
+     * Allowed: one of own, train, exclude, or a list of rules.
      * @default "own"
      */
     readonly sideCalls?: "own" | "train" | "exclude" | readonly string[];
@@ -168,6 +174,7 @@ export interface Sections {
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
      * ones.
+     * Allowed: one of evaluator, rollout.
      * @default "evaluator"
      */
     readonly rewardSource?: "evaluator" | "rollout";
@@ -189,6 +196,7 @@ export interface Sections {
     /**
      * Retry training rollouts in which the agent threw or timed out, and exclude those that still
      * fail, instead of giving them rollout.failure_reward.
+     * Allowed: true or false.
      * @default false
      */
     readonly retryAgentErrors?: boolean;
@@ -265,12 +273,14 @@ export interface Sections {
     /**
      * Step-wise advantages: apply stepwise_advantage.mode, gamma and normalize_by_steps; false
      * gives all steps the advantage of their trajectory.
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
     /**
      * Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step
      * compares the return of step k with that of step k of the other trajectories in the group.
+     * Allowed: one of broadcast, per_step.
      * @default "broadcast"
      */
     readonly mode?: "broadcast" | "per_step";
@@ -284,6 +294,7 @@ export interface Sections {
     readonly gamma?: number;
     /**
      * Divide the advantages of a trajectory by its number of steps.
+     * Allowed: true or false.
      * @default false
      */
     readonly normalizeBySteps?: boolean;
@@ -300,6 +311,7 @@ export interface Sections {
     readonly learningRate?: number;
     /**
      * Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.
+     * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
     readonly lrSchedule?: OrType<
@@ -378,6 +390,7 @@ export interface Sections {
   readonly guards?: {
     /**
      * What a loss or gradient that is not finite does: raise ends the run, skip skips that update.
+     * Allowed: one of raise, skip.
      * @default "raise"
      */
     readonly onNonFinite?: OrType<
@@ -418,6 +431,7 @@ export interface Sections {
     /**
      * What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns,
      * end_step makes no further updates in the step, stop ends the run.
+     * Allowed: one of warn, end_step, stop.
      * @default "stop"
      */
     readonly action?: "warn" | "end_step" | "stop";
@@ -426,6 +440,7 @@ export interface Sections {
     /**
      * Look for problems in the metrics of every step and validation, such as rewards without
      * variance or a collapse of entropy, and warn once of each.
+     * Allowed: true or false.
      * @default true
      */
     readonly enabled?: boolean;
@@ -527,6 +542,7 @@ export interface Sections {
     /**
      * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
      * place, as DAPO's dynamic sampling does (arXiv:2503.14476).
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
@@ -582,6 +598,7 @@ export interface Sections {
     /**
      * Asynchronous training: rollouts run while the policy is updated. false is synchronous: all
      * rollouts of a step end before its update begins.
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
@@ -609,6 +626,7 @@ export interface Sections {
     /**
      * Let rollouts continue through a weight sync; false waits for those in flight and starts none
      * until the sync is done.
+     * Allowed: true or false.
      * @default true
      */
     readonly partialRollout?: boolean;
@@ -635,11 +653,13 @@ export interface Sections {
     readonly testFreq?: number;
     /**
      * Validate once before the first step, if there is validation data.
+     * Allowed: true or false.
      * @default true
      */
     readonly valBeforeTrain?: boolean;
     /**
      * Validate once and do not train.
+     * Allowed: true or false.
      * @default false
      */
     readonly valOnly?: boolean;
@@ -684,6 +704,7 @@ export interface Sections {
     /**
      * Save the step with the best validation so far (trainer.best_metric), and keep it in addition
      * to the newest; RUN/best names it.
+     * Allowed: true or false.
      * @default false
      */
     readonly keepBest?: boolean;
@@ -739,6 +760,7 @@ export interface Sections {
       /**
        * How W&B gets the run: offline writes its log into the run folder, for wandb sync; online
        * uploads that while the run goes, with the installed command wandb.
+       * Allowed: one of offline, online.
        * @default "offline"
        */
       readonly mode?: "offline" | "online";
@@ -782,6 +804,7 @@ export interface Sections {
       readonly endpoint?: string | null;
       /**
        * Whether spans hold messages and tool arguments, which may be private.
+       * Allowed: true or false.
        * @default false
        */
       readonly content?: boolean;
@@ -799,6 +822,7 @@ export interface Sections {
     /**
      * How files of episodes, of tokens in training and of HTTP bodies are written: as text, or
      * packed with gzip to less than half, which zcat and every command here read.
+     * Allowed: one of none, gzip.
      * @default "none"
      */
     readonly compression?: "none" | "gzip";
@@ -906,6 +930,7 @@ export interface Sections {
     /**
      * What matrix products are computed in, the same for sampling and training; auto is bf16 where
      * the processor has instructions for it, else f32.
+     * Allowed: one of auto, f32, bf16.
      * @default "auto"
      */
     readonly precision?: "auto" | "f32" | "bf16";
@@ -925,6 +950,7 @@ export interface Sections {
     readonly cacheMemoryMib?: number | null;
     /**
      * Precision of AdamW's moments; bfloat16 takes half of the memory, with stochastic rounding.
+     * Allowed: one of float32, bfloat16.
      * @default "float32"
      */
     readonly momentPrecision?: "float32" | "bfloat16";
@@ -962,6 +988,7 @@ export interface Sections {
      * that at the first weight sync and refuses a server whose snapshots follow the trained
      * weights; frozen trusts the server; live trains on one whose snapshots do follow,
      * synchronously only.
+     * Allowed: one of probe, frozen, live.
      * @default "probe"
      */
     readonly snapshots?: "probe" | "frozen" | "live";
@@ -1001,16 +1028,19 @@ export interface Sections {
     readonly contextLength?: number | null;
     /**
      * Whether the adapter covers the attention.
+     * Allowed: true or false.
      * @default true
      */
     readonly trainAttn?: boolean;
     /**
      * Whether the adapter covers the MLP.
+     * Allowed: true or false.
      * @default true
      */
     readonly trainMlp?: boolean;
     /**
      * Whether the adapter covers the output head.
+     * Allowed: true or false.
      * @default true
      */
     readonly trainUnembed?: boolean;
@@ -1104,6 +1134,7 @@ export interface Sections {
     /**
      * How the bridge to verl starts: process is a child process, job a Ray job, attach connects to
      * one that already runs.
+     * Allowed: one of process, job, attach.
      * @default "process"
      */
     readonly launcher?: OrType<
@@ -1142,6 +1173,7 @@ export interface Sections {
     /**
      * Placement of verl's inference servers: colocated shares the GPUs with training, and servers
      * sleep during updates; disaggregated gives them separate GPUs.
+     * Allowed: one of colocated, disaggregated.
      * @default "colocated"
      */
     readonly placement?: OrType<
@@ -1220,17 +1252,20 @@ export interface Sections {
     /**
      * Start the command once, as an HTTP server that takes all rollouts, instead of once for each
      * rollout.
+     * Allowed: true or false.
      * @default false
      */
     readonly serves?: boolean;
     /**
      * Folder that the command runs in: own is a new empty one for each rollout, folder is that of
      * the configuration file.
+     * Allowed: one of own, folder.
      * @default "own"
      */
     readonly cwd?: "own" | "folder";
     /**
      * How the command's output becomes episode.output: as text, or parsed as JSON.
+     * Allowed: one of text, json.
      * @default "text"
      */
     readonly output?: "text" | "json";
@@ -1296,6 +1331,7 @@ export interface Sections {
     /**
      * How the rewards of the calls of an episode make that of the rollout: their sum, or the last
      * one. Each is a signal as well.
+     * Allowed: one of sum, last.
      * @default "sum"
      */
     readonly reward?: "sum" | "last";
@@ -1383,6 +1419,7 @@ export interface Sections {
     /**
      * Skip rows that cannot be used, and count them in a warning; false stops the run before it
      * starts.
+     * Allowed: true or false.
      * @default false
      */
     readonly skipBadRows?: boolean;
@@ -1390,6 +1427,7 @@ export interface Sections {
      * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and
      * white space; near also removes those that share at least 70 % of their word triples and have
      * the same numbers.
+     * Allowed: one of none, exact, near.
      * @default "none"
      */
     readonly deduplicate?: "none" | "exact" | "near";
@@ -1410,6 +1448,7 @@ export interface Sections {
     /**
      * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within
      * an epoch is random in either case.
+     * Allowed: true or false.
      * @default false
      */
     readonly shuffle?: boolean;
@@ -1436,6 +1475,7 @@ export interface Sections {
      * Search for validation tasks that are also training tasks, and warn with examples: exact
      * ignores case and white space; near also finds those that share at least 70 % of their word
      * triples and have the same numbers.
+     * Allowed: one of none, exact, near.
      * @default "near"
      */
     readonly leakCheck?: "none" | "exact" | "near";
@@ -1445,6 +1485,7 @@ export interface Sections {
      * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
      * prefers the chosen of two responses (arXiv:2305.18290), kto learns from responses that are
      * each labelled as desirable or not (arXiv:2402.01306).
+     * Allowed: one of sft, dpo, kto.
      * @default "sft"
      */
     readonly loss?: OrType<
@@ -1511,6 +1552,7 @@ export interface Sections {
      * Whether each validation also runs the agent on the tasks of dataset.val, as in training:
      * val/reward/mean and others are measured next to the loss, and trainer.best_metric decides
      * which checkpoint is the best and when to stop early.
+     * Allowed: true or false.
      * @default false
      */
     readonly rewards?: boolean;
@@ -1532,6 +1574,7 @@ export interface Sections {
     /**
      * Assistant messages that are trained on: all of a conversation, or the last. A message with
      * weight 0 is context in either case.
+     * Allowed: one of all, last.
      * @default "all"
      */
     readonly trainOn?: "all" | "last";
@@ -1545,6 +1588,7 @@ export interface Sections {
     /**
      * Skip examples that cannot be used, and count them in a warning; false stops the run before it
      * starts.
+     * Allowed: true or false.
      * @default false
      */
     readonly skipBadRows?: boolean;
@@ -1596,6 +1640,7 @@ export interface Sections {
     readonly hintTemplate?: string;
     /**
      * Weights of the policy as its own teacher: those of now, or those that the run began with.
+     * Allowed: one of current, initial.
      * @default "current"
      */
     readonly selfWeights?: "current" | "initial";
@@ -1619,6 +1664,7 @@ export interface Sections {
      * What falls with the teacher's advantages, estimated from the sampled token: reverse is
      * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
      * and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).
+     * Allowed: one of reverse, forward, skewed.
      * @default "reverse"
      */
     readonly divergence?: OrType<
@@ -1656,6 +1702,7 @@ export interface Sections {
     readonly clip?: number | null;
     /**
      * Add the teacher's advantages to those of algorithm.estimator; false replaces them.
+     * Allowed: true or false.
      * @default false
      */
     readonly useReward?: boolean;
@@ -1680,6 +1727,8 @@ export interface AlgorithmValues {
    * How token losses are aggregated into one number: token-mean as DAPO recommends
    * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm
    * as in Dr. GRPO (arXiv:2503.20783).
+   * Allowed: one of token-mean, token-sum, seq-mean-token-sum, seq-mean-token-mean,
+   * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
   readonly aggregation?: OrType<
@@ -1702,6 +1751,7 @@ export interface AlgorithmValues {
    * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
    * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
    * temperature 1, whose log-probabilities differ from those of the sampled tokens.
+   * Allowed: one of sampling, one.
    * @default "sampling"
    */
   readonly logprobTemperature?: "sampling" | "one";
@@ -1717,6 +1767,7 @@ export interface AlgorithmValues {
    * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3;
    * k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the
    * policy here, since its gradient is 0 on average.
+   * Allowed: one of k1, k2, k3.
    * @default "k3"
    */
   readonly klEstimator?: "k1" | "k2" | "k3";
@@ -1748,18 +1799,21 @@ export interface AlgorithmValues {
   /**
    * Use the advantages that flows report with their steps; groups without any are estimated with
    * algorithm.estimator. false ignores reported advantages.
+   * Allowed: true or false.
    * @default false
    */
   readonly usePrecomputedAdvantage?: boolean;
   /**
    * Subtract the KL divergence to the reference model, summed over the sampled tokens and
    * multiplied by algorithm.kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
+   * Allowed: true or false.
    * @default false
    */
   readonly useKlInReward?: boolean;
   /**
    * Estimator of the KL divergence that algorithm.use_kl_in_reward subtracts, per sampled token: k1
    * (log-ratio, the usual one), k2 or k3.
+   * Allowed: one of k1, k2, k3.
    * @default "k1"
    */
   readonly klPenalty?: "k1" | "k2" | "k3";
@@ -1776,6 +1830,7 @@ export interface AlgorithmValues {
     /**
      * Penalize responses close to the length limit: the soft overlong penalty of DAPO
      * (arXiv:2503.14476).
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
@@ -1804,6 +1859,7 @@ export interface AlgorithmValues {
   /**
    * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does
    * (arXiv:2503.14476); they still count in their group's baseline.
+   * Allowed: true or false.
    * @default false
    */
   readonly maskTruncatedSamples?: boolean;
@@ -1831,6 +1887,7 @@ export interface AlgorithmValues {
    * the trainer's weights at the start of the step, which costs a forward pass. token and sequence
    * are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the
    * trainer's probability over the sampler's, per token or per sequence.
+   * Allowed: one of none, recompute, token, sequence.
    * @default "none"
    */
   readonly rolloutCorrection?: OrType<
@@ -1867,6 +1924,7 @@ export interface AlgorithmValues {
         readonly cap?: number | string;
         /**
          * Divide the importance weights by their mean over the step, over tokens or over sequences.
+         * Allowed: true or false.
          * @default false
          */
         readonly batchNormalize?: boolean;
@@ -1898,6 +1956,8 @@ export interface AlgorithmNames {
    * Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo
    * (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a
    * group, or gae (arXiv:1506.02438), which compares with the values of a critic.
+   * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
+   * opo, gpg, maxrl, grpo_passk, gdpo, gae, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
@@ -1906,6 +1966,7 @@ export interface AlgorithmNames {
         /**
          * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr.
          * GRPO, which recommends not to (arXiv:2503.20783).
+         * Allowed: true or false.
          * @default true
          */
         readonly normByStd?: boolean;
@@ -1953,6 +2014,7 @@ export interface AlgorithmNames {
         /**
          * Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as
          * verl does; false leaves them as they are.
+         * Allowed: true or false.
          * @default true
          */
         readonly whiten?: boolean;
@@ -1997,6 +2059,8 @@ export interface AlgorithmNames {
   /**
    * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip)
    * or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
+   * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or
+   * path#export of a function.
    * @default "ppo"
    */
   readonly loss?: OrType<
