@@ -31,6 +31,7 @@ export interface Sections {
      * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in
      * training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none
      * the numbers of the model.
+     * Allowed: one of none, int8.
      * @default "none"
      */
     readonly quantization?: "none" | "int8";
@@ -38,6 +39,8 @@ export interface Sections {
      * Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of
      * the MLP, or a list of names. Adapters on attention alone learn less, even with as many
      * weights (Thinking Machines, LoRA Without Regret).
+     * Allowed: one of all, attention, mlp, or a list of q_proj, k_proj, v_proj, o_proj, gate_proj,
+     * up_proj, down_proj.
      * @default "all"
      */
     readonly loraTargets?:
@@ -54,9 +57,9 @@ export interface Sections {
           | "down_proj"
         )[];
     /**
-     * LoRA adapters for single roles on one base model, as {role: adapter}, each sampled and
-     * trained by the calls of its roles only. none is the base model alone, which is not trained.
-     * Roles that are not named share the adapter default.
+     * LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled
+     * and trained by the calls of its roles only, and saved by itself. none is the base model
+     * alone, which is sampled but not trained. Roles that are not named share the adapter default.
      * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or
      * none, or a list of role=adapter.
      * @default []
@@ -93,6 +96,7 @@ export interface Sections {
      * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by
      * difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates
      * observed so far, without epochs.
+     * Allowed: one of none, easy_first, hard_first, solve_rate.
      * @default "none"
      */
     readonly curriculum?: OrType<
@@ -114,6 +118,7 @@ export interface Sections {
            * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each
            * task from its posterior and takes the highest, expected samples tasks in proportion to
            * the mean.
+           * Allowed: one of thompson, expected.
            * @default "thompson"
            */
           readonly sampling?: "thompson" | "expected";
@@ -125,7 +130,8 @@ export interface Sections {
           readonly halfLife?: number;
           /**
            * Key of a task's metadata: tasks with the same value share an estimate of their solve
-           * rate. null is an estimate for each task, which needs rollouts of that task.
+           * rate. null gives each task its own, which says something only of tasks that were rolled
+           * out before.
            * Allowed: a non-empty string, or null.
            * @default null
            */
@@ -154,11 +160,13 @@ export interface Sections {
      */
     readonly untrainedRoles?: readonly string[];
     /**
-     * Which calls are kept out of training because a rule takes them for side calls: own, those of
-     * rules that the agent was given; exclude, those of any rule, also of the built-in ones of
-     * claudeCode, codex, opencode and pi (quota, title, summary, suggestion, small-model,
-     * sub-agent); a list, those of the rules in it; train, none. All other calls are trained with
-     * the reward of their rollout.
+     * What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex,
+     * opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent,
+     * other agents those that they are given. own keeps out of training what a rule matches that
+     * the agent was given, and trains all other calls with the reward of their rollout, summaries
+     * and sub-agents included; exclude keeps out what any rule matches, a list what those in it
+     * match, train nothing.
+     * Allowed: one of own, train, exclude, or a list of rules.
      * @default "own"
      */
     readonly sideCalls?: "own" | "train" | "exclude" | readonly string[];
@@ -166,6 +174,7 @@ export interface Sections {
      * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
      * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
      * ones.
+     * Allowed: one of evaluator, rollout.
      * @default "evaluator"
      */
     readonly rewardSource?: "evaluator" | "rollout";
@@ -187,6 +196,7 @@ export interface Sections {
     /**
      * Retry training rollouts in which the agent threw or timed out, and exclude those that still
      * fail, instead of giving them rollout.failure_reward.
+     * Allowed: true or false.
      * @default false
      */
     readonly retryAgentErrors?: boolean;
@@ -263,12 +273,14 @@ export interface Sections {
     /**
      * Step-wise advantages: apply stepwise_advantage.mode, gamma and normalize_by_steps; false
      * gives all steps the advantage of their trajectory.
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
     /**
      * Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step
      * compares the return of step k with that of step k of the other trajectories in the group.
+     * Allowed: one of broadcast, per_step.
      * @default "broadcast"
      */
     readonly mode?: "broadcast" | "per_step";
@@ -282,6 +294,7 @@ export interface Sections {
     readonly gamma?: number;
     /**
      * Divide the advantages of a trajectory by its number of steps.
+     * Allowed: true or false.
      * @default false
      */
     readonly normalizeBySteps?: boolean;
@@ -289,14 +302,16 @@ export interface Sections {
   readonly training?: {
     /**
      * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in
-     * model; for larger ones 3e-4 with LoRA, as in tinker-cookbook, and a tenth of it for full
-     * fine-tuning (Thinking Machines, LoRA Without Regret), for which verl and TRL use 1e-6.
+     * model; for larger ones 3e-4 with LoRA, tinker-cookbook's value for most models, and a tenth
+     * of it for full fine-tuning: LoRA needs about ten times the rate (Thinking Machines, LoRA
+     * Without Regret). verl and TRL use 1e-6 by default for full fine-tuning.
      * Allowed: a number of at least 0 and at most 1, or null.
      * @default null
      */
     readonly learningRate?: number;
     /**
      * Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.
+     * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
     readonly lrSchedule?: OrType<
@@ -375,6 +390,7 @@ export interface Sections {
   readonly guards?: {
     /**
      * What a loss or gradient that is not finite does: raise ends the run, skip skips that update.
+     * Allowed: one of raise, skip.
      * @default "raise"
      */
     readonly onNonFinite?: OrType<
@@ -415,6 +431,7 @@ export interface Sections {
     /**
      * What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns,
      * end_step makes no further updates in the step, stop ends the run.
+     * Allowed: one of warn, end_step, stop.
      * @default "stop"
      */
     readonly action?: "warn" | "end_step" | "stop";
@@ -423,6 +440,7 @@ export interface Sections {
     /**
      * Look for problems in the metrics of every step and validation, such as rewards without
      * variance or a collapse of entropy, and warn once of each.
+     * Allowed: true or false.
      * @default true
      */
     readonly enabled?: boolean;
@@ -482,8 +500,9 @@ export interface Sections {
      */
     readonly usd?: number | null;
     /**
-     * Maximum minutes on the clock, over all processes of the run, validations included. The run
-     * saves a checkpoint and ends before a step that would exceed it; null is no limit.
+     * Maximum minutes on the clock, over all processes of the run that counted any, validations
+     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
+     * limit.
      * Allowed: a number above 0 and at most 5256000, or null.
      * @default null
      */
@@ -523,6 +542,7 @@ export interface Sections {
     /**
      * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
      * place, as DAPO's dynamic sampling does (arXiv:2503.14476).
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
@@ -578,6 +598,7 @@ export interface Sections {
     /**
      * Asynchronous training: rollouts run while the policy is updated. false is synchronous: all
      * rollouts of a step end before its update begins.
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
@@ -588,9 +609,10 @@ export interface Sections {
      */
     readonly miniBatchSize?: number | null;
     /**
-     * Maximum staleness of rollouts, in weight syncs, rounded up; 0 allows only those sampled since
-     * the last sync. AReaL reports no loss of accuracy at 4 with decoupled ratios, as of
-     * algorithm.rollout_correction=recompute (arXiv:2505.24298).
+     * Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this,
+     * rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of
+     * accuracy at 4 where ratios are decoupled, as algorithm.rollout_correction=recompute does
+     * (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
      */
@@ -604,6 +626,7 @@ export interface Sections {
     /**
      * Let rollouts continue through a weight sync; false waits for those in flight and starts none
      * until the sync is done.
+     * Allowed: true or false.
      * @default true
      */
     readonly partialRollout?: boolean;
@@ -630,11 +653,13 @@ export interface Sections {
     readonly testFreq?: number;
     /**
      * Validate once before the first step, if there is validation data.
+     * Allowed: true or false.
      * @default true
      */
     readonly valBeforeTrain?: boolean;
     /**
      * Validate once and do not train.
+     * Allowed: true or false.
      * @default false
      */
     readonly valOnly?: boolean;
@@ -679,6 +704,7 @@ export interface Sections {
     /**
      * Save the step with the best validation so far (trainer.best_metric), and keep it in addition
      * to the newest; RUN/best names it.
+     * Allowed: true or false.
      * @default false
      */
     readonly keepBest?: boolean;
@@ -734,6 +760,7 @@ export interface Sections {
       /**
        * How W&B gets the run: offline writes its log into the run folder, for wandb sync; online
        * uploads that while the run goes, with the installed command wandb.
+       * Allowed: one of offline, online.
        * @default "offline"
        */
       readonly mode?: "offline" | "online";
@@ -777,6 +804,7 @@ export interface Sections {
       readonly endpoint?: string | null;
       /**
        * Whether spans hold messages and tool arguments, which may be private.
+       * Allowed: true or false.
        * @default false
        */
       readonly content?: boolean;
@@ -784,9 +812,9 @@ export interface Sections {
   };
   readonly record?: {
     /**
-     * Training rollouts of each step that are kept in the run folder: those of a few tasks, chosen
-     * by the seed, and all that failed; -1 keeps all. Validations are kept whole, and metrics are
-     * those of all rollouts.
+     * Training rollouts of each step that are kept in the run folder, with all messages and tokens:
+     * those of a few tasks, chosen by the seed, and in addition all that failed; -1 keeps all.
+     * Validations are kept whole, and metrics are those of all rollouts.
      * Allowed: -1, 0, or a whole number of rollouts.
      * @default -1
      */
@@ -794,13 +822,15 @@ export interface Sections {
     /**
      * How files of episodes, of tokens in training and of HTTP bodies are written: as text, or
      * packed with gzip to less than half, which zcat and every command here read.
+     * Allowed: one of none, gzip.
      * @default "none"
      */
     readonly compression?: "none" | "gzip";
     /**
-     * Training rows of each step whose per-token numbers are kept for the viewer:
-     * log-probabilities, entropy (with local), advantages and masks, of a few tasks chosen by the
-     * seed; -1 keeps all, 0 none. Costs a forward pass over these rows, with local two.
+     * Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities
+     * at training and, where the run measures against a reference, of that, entropy (with local),
+     * advantages and masks. Rows of a few tasks, chosen by the seed; -1 keeps all, 0 none. Costs a
+     * forward pass over these rows, and with local another for entropy.
      * Allowed: -1, 0, or a whole number of rows.
      * @default 0
      */
@@ -862,8 +892,8 @@ export interface Sections {
   readonly gateway?: {
     /**
      * Address that the run's gateway listens on; null is 127.0.0.1, which only this machine
-     * reaches, 0.0.0.0 every address, for agents in containers and on other machines. Calls need
-     * the token of their rollout.
+     * reaches, 0.0.0.0 is every address, for agents in containers and on other machines. Each
+     * rollout has a token, without which its calls are refused.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -900,6 +930,7 @@ export interface Sections {
     /**
      * What matrix products are computed in, the same for sampling and training; auto is bf16 where
      * the processor has instructions for it, else f32.
+     * Allowed: one of auto, f32, bf16.
      * @default "auto"
      */
     readonly precision?: "auto" | "f32" | "bf16";
@@ -919,6 +950,7 @@ export interface Sections {
     readonly cacheMemoryMib?: number | null;
     /**
      * Precision of AdamW's moments; bfloat16 takes half of the memory, with stochastic rounding.
+     * Allowed: one of float32, bfloat16.
      * @default "float32"
      */
     readonly momentPrecision?: "float32" | "bfloat16";
@@ -952,9 +984,11 @@ export interface Sections {
      */
     readonly checkpointTtlS?: number | null;
     /**
-     * Whether a snapshot of the server keeps its weights while training continues: probe checks it
-     * at the first weight sync and refuses a server whose snapshots follow the trained weights;
-     * frozen trusts the server; live trains on one whose snapshots follow, synchronously only.
+     * Whether a snapshot of the server keeps its weights while training continues. probe checks
+     * that at the first weight sync and refuses a server whose snapshots follow the trained
+     * weights; frozen trusts the server; live trains on one whose snapshots do follow,
+     * synchronously only.
+     * Allowed: one of probe, frozen, live.
      * @default "probe"
      */
     readonly snapshots?: "probe" | "frozen" | "live";
@@ -994,16 +1028,19 @@ export interface Sections {
     readonly contextLength?: number | null;
     /**
      * Whether the adapter covers the attention.
+     * Allowed: true or false.
      * @default true
      */
     readonly trainAttn?: boolean;
     /**
      * Whether the adapter covers the MLP.
+     * Allowed: true or false.
      * @default true
      */
     readonly trainMlp?: boolean;
     /**
      * Whether the adapter covers the output head.
+     * Allowed: true or false.
      * @default true
      */
     readonly trainUnembed?: boolean;
@@ -1097,6 +1134,7 @@ export interface Sections {
     /**
      * How the bridge to verl starts: process is a child process, job a Ray job, attach connects to
      * one that already runs.
+     * Allowed: one of process, job, attach.
      * @default "process"
      */
     readonly launcher?: OrType<
@@ -1135,6 +1173,7 @@ export interface Sections {
     /**
      * Placement of verl's inference servers: colocated shares the GPUs with training, and servers
      * sleep during updates; disaggregated gives them separate GPUs.
+     * Allowed: one of colocated, disaggregated.
      * @default "colocated"
      */
     readonly placement?: OrType<
@@ -1213,17 +1252,20 @@ export interface Sections {
     /**
      * Start the command once, as an HTTP server that takes all rollouts, instead of once for each
      * rollout.
+     * Allowed: true or false.
      * @default false
      */
     readonly serves?: boolean;
     /**
      * Folder that the command runs in: own is a new empty one for each rollout, folder is that of
      * the configuration file.
+     * Allowed: one of own, folder.
      * @default "own"
      */
     readonly cwd?: "own" | "folder";
     /**
      * How the command's output becomes episode.output: as text, or parsed as JSON.
+     * Allowed: one of text, json.
      * @default "text"
      */
     readonly output?: "text" | "json";
@@ -1256,10 +1298,10 @@ export interface Sections {
    */
   readonly evaluator?: string | null;
   /**
-   * What scores the rollouts of a task relative to each other, as path#export of a function of the
-   * task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators; environment is
-   * the group judge of env. Its scores are trained on in place of the evaluator's, which
-   * validations still need. Code may pass it as groupEvaluator; null is none.
+   * What scores the rollouts of a task relative to each other, as path#export of a module: a
+   * function of the task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators.
+   * Its scores are trained on in place of the evaluator's, which is then needed for validations
+   * only. environment is the group judge of env. Code may pass it as groupEvaluator; null is none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1267,7 +1309,7 @@ export interface Sections {
   /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
    * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or
-   * path#export of a module. null is none.
+   * path#export of a module. null where the agent, the data and the evaluator are all there is.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1289,6 +1331,7 @@ export interface Sections {
     /**
      * How the rewards of the calls of an episode make that of the rollout: their sum, or the last
      * one. Each is a signal as well.
+     * Allowed: one of sum, last.
      * @default "sum"
      */
     readonly reward?: "sum" | "last";
@@ -1357,10 +1400,10 @@ export interface Sections {
      */
     readonly val?: string | null;
     /**
-     * Several sources of training tasks in place of dataset.train: each a dataset (train, val) or
-     * an environment (env, split). weight is its exact share of the tasks of each step, limit its
-     * most tasks, evaluator what scores its tasks. The name becomes metadata.data_source of its
-     * tasks.
+     * Several sources of training tasks in place of dataset.train: each a dataset, as in
+     * dataset.train, or an environment, as in env with its split. weight is its share of the tasks
+     * of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of
+     * evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.
      * Allowed: a map of names to maps of train or env, and weight, val, limit, evaluator and split,
      * or a list of these with name.
      * @default []
@@ -1376,6 +1419,7 @@ export interface Sections {
     /**
      * Skip rows that cannot be used, and count them in a warning; false stops the run before it
      * starts.
+     * Allowed: true or false.
      * @default false
      */
     readonly skipBadRows?: boolean;
@@ -1383,6 +1427,7 @@ export interface Sections {
      * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and
      * white space; near also removes those that share at least 70 % of their word triples and have
      * the same numbers.
+     * Allowed: one of none, exact, near.
      * @default "none"
      */
     readonly deduplicate?: "none" | "exact" | "near";
@@ -1403,6 +1448,7 @@ export interface Sections {
     /**
      * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within
      * an epoch is random in either case.
+     * Allowed: true or false.
      * @default false
      */
     readonly shuffle?: boolean;
@@ -1429,6 +1475,7 @@ export interface Sections {
      * Search for validation tasks that are also training tasks, and warn with examples: exact
      * ignores case and white space; near also finds those that share at least 70 % of their word
      * triples and have the same numbers.
+     * Allowed: one of none, exact, near.
      * @default "near"
      */
     readonly leakCheck?: "none" | "exact" | "near";
@@ -1438,6 +1485,7 @@ export interface Sections {
      * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
      * prefers the chosen of two responses (arXiv:2305.18290), kto learns from responses that are
      * each labelled as desirable or not (arXiv:2402.01306).
+     * Allowed: one of sft, dpo, kto.
      * @default "sft"
      */
     readonly loss?: OrType<
@@ -1480,9 +1528,9 @@ export interface Sections {
         }
     >;
     /**
-     * Examples to fine-tune on, as in dataset.train: conversations for sft, pairs with chosen and
-     * rejected for dpo, conversations with a label for kto. null only with fine_tuning.from_run, or
-     * where code passes them.
+     * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
+     * with messages and tools for sft, pairs with chosen and rejected for dpo, conversations with a
+     * label for kto. null only with fine_tuning.from_run, or where code passes them.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1501,15 +1549,17 @@ export interface Sections {
      */
     readonly valFraction?: number;
     /**
-     * Whether each validation also runs the agent on the tasks of dataset.val: val/reward/mean and
-     * others are measured next to the loss, and trainer.best_metric decides which checkpoint is the
-     * best and when to stop early.
+     * Whether each validation also runs the agent on the tasks of dataset.val, as in training:
+     * val/reward/mean and others are measured next to the loss, and trainer.best_metric decides
+     * which checkpoint is the best and when to stop early.
+     * Allowed: true or false.
      * @default false
      */
     readonly rewards?: boolean;
     /**
-     * Folder of a run or an evaluation whose recorded episodes are the examples: the good ones for
-     * sft, the best and the worst of each task for dpo, good and bad ones for kto.
+     * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
+     * that were captured: the good ones for sft, the best and the worst of each task for dpo, good
+     * and bad ones for kto.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1524,6 +1574,7 @@ export interface Sections {
     /**
      * Assistant messages that are trained on: all of a conversation, or the last. A message with
      * weight 0 is context in either case.
+     * Allowed: one of all, last.
      * @default "all"
      */
     readonly trainOn?: "all" | "last";
@@ -1537,6 +1588,7 @@ export interface Sections {
     /**
      * Skip examples that cannot be used, and count them in a warning; false stops the run before it
      * starts.
+     * Allowed: true or false.
      * @default false
      */
     readonly skipBadRows?: boolean;
@@ -1550,10 +1602,11 @@ export interface Sections {
   };
   readonly distillation?: {
     /**
-     * Teacher of on-policy distillation (arXiv:2306.13649), with the policy's tokenizer: a model as
-     * in model.name, or the URL of a vLLM server. Each sampled token's advantage is log p(teacher)
-     * − log p(policy). self is the policy, which reads distillation.hint as well (arXiv:2601.18734,
-     * arXiv:2601.19897). null is off.
+     * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
+     * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
+     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). self
+     * is the policy, which reads distillation.hint as well: on-policy self-distillation
+     * (arXiv:2601.18734, arXiv:2601.19897). null is off.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1573,7 +1626,7 @@ export interface Sections {
     /**
      * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata,
      * such as answer, dots lead into maps; or path#export of a function of task and episode that
-     * returns a text. A rollout without a hint teaches nothing. null is none.
+     * returns a text, or null for no hint, for which the rollout teaches nothing. null is none.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1587,28 +1640,31 @@ export interface Sections {
     readonly hintTemplate?: string;
     /**
      * Weights of the policy as its own teacher: those of now, or those that the run began with.
+     * Allowed: one of current, initial.
      * @default "current"
      */
     readonly selfWeights?: "current" | "initial";
     /**
      * Averages the weights of the policy as its own teacher: after each optimizer step they are
-     * this share of what they were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9
-     * remembers about 10 steps. null is distillation.self_weights.
+     * this share of what they were and the rest of the policy's, so that a teacher changes slowly
+     * (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.
      * Allowed: a number above 0 and below 1, or null.
      * @default null
      */
     readonly teacherAverage?: number | null;
     /**
      * Divides the logits of the policy as its own teacher, in addition to the temperature of
-     * sampling: below 1 it is more certain than the policy, and teaches it to give its most likely
-     * response.
+     * sampling: below 1 it is more certain than the policy, so that a model whose most likely
+     * response is right, but few of its samples, teaches itself to give that one.
      * Allowed: a number above 0 and at most 10.
      * @default 1
      */
     readonly teacherTemperature?: number;
     /**
-     * What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher,
-     * policy), which has a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).
+     * What falls with the teacher's advantages, estimated from the sampled token: reverse is
+     * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
+     * and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).
+     * Allowed: one of reverse, forward, skewed.
      * @default "reverse"
      */
     readonly divergence?: OrType<
@@ -1646,6 +1702,7 @@ export interface Sections {
     readonly clip?: number | null;
     /**
      * Add the teacher's advantages to those of algorithm.estimator; false replaces them.
+     * Allowed: true or false.
      * @default false
      */
     readonly useReward?: boolean;
@@ -1670,6 +1727,8 @@ export interface AlgorithmValues {
    * How token losses are aggregated into one number: token-mean as DAPO recommends
    * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm
    * as in Dr. GRPO (arXiv:2503.20783).
+   * Allowed: one of token-mean, token-sum, seq-mean-token-sum, seq-mean-token-mean,
+   * seq-mean-token-sum-norm.
    * @default "token-mean"
    */
   readonly aggregation?: OrType<
@@ -1689,9 +1748,10 @@ export interface AlgorithmValues {
       }
   >;
   /**
-   * Which policy is trained when rollout.train.temperature is not 1: sampling, the one that
-   * samples, softmax(logits / temperature), as in verl and TRL; one, that at temperature 1,
-   * although another one sampled.
+   * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
+   * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
+   * temperature 1, whose log-probabilities differ from those of the sampled tokens.
+   * Allowed: one of sampling, one.
    * @default "sampling"
    */
   readonly logprobTemperature?: "sampling" | "one";
@@ -1704,9 +1764,10 @@ export interface AlgorithmValues {
    */
   readonly klBeta?: number;
   /**
-   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3,
-   * verl's low_var_kl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy: its
-   * gradient is 0 on average.
+   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3;
+   * k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the
+   * policy here, since its gradient is 0 on average.
+   * Allowed: one of k1, k2, k3.
    * @default "k3"
    */
   readonly klEstimator?: "k1" | "k2" | "k3";
@@ -1718,17 +1779,19 @@ export interface AlgorithmValues {
    */
   readonly entropyCoef?: number;
   /**
-   * Weights of the cross-entropy of what the environment answers, by role of the message, as in
-   * {tool: 0.05} (ECHO, arXiv:2605.24517, which recommends 0.01 to 0.05); added to the policy loss
-   * as a mean over the contents of messages that follow a response. Empty is off.
+   * Weights of the cross-entropy of what the environment answers, by role of the message: the
+   * contents of messages that follow a response of the policy, as in {tool: 0.05} (ECHO,
+   * arXiv:2605.24517, which recommends 0.01 to 0.05). Added to the policy loss as a mean over these
+   * tokens. Empty is off.
    * Allowed: a map of message roles to numbers from 0 on, or a list of name=number.
    * @default []
    */
   readonly observationLoss?: readonly string[];
   /**
-   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476),
-   * after the estimator has seen them. null excludes them unless a role uses reinforce,
-   * reinforce_plus_plus, prpo or gae, which do not compare within groups.
+   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
+   * still count in the statistics that an estimator takes over all groups. null excludes them
+   * unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within
+   * groups.
    * Allowed: true or false, or null.
    * @default null
    */
@@ -1736,18 +1799,21 @@ export interface AlgorithmValues {
   /**
    * Use the advantages that flows report with their steps; groups without any are estimated with
    * algorithm.estimator. false ignores reported advantages.
+   * Allowed: true or false.
    * @default false
    */
   readonly usePrecomputedAdvantage?: boolean;
   /**
    * Subtract the KL divergence to the reference model, summed over the sampled tokens and
    * multiplied by algorithm.kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
+   * Allowed: true or false.
    * @default false
    */
   readonly useKlInReward?: boolean;
   /**
    * Estimator of the KL divergence that algorithm.use_kl_in_reward subtracts, per sampled token: k1
    * (log-ratio, the usual one), k2 or k3.
+   * Allowed: one of k1, k2, k3.
    * @default "k1"
    */
   readonly klPenalty?: "k1" | "k2" | "k3";
@@ -1764,6 +1830,7 @@ export interface AlgorithmValues {
     /**
      * Penalize responses close to the length limit: the soft overlong penalty of DAPO
      * (arXiv:2503.14476).
+     * Allowed: true or false.
      * @default false
      */
     readonly enable?: boolean;
@@ -1792,14 +1859,15 @@ export interface AlgorithmValues {
   /**
    * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does
    * (arXiv:2503.14476); they still count in their group's baseline.
+   * Allowed: true or false.
    * @default false
    */
   readonly maskTruncatedSamples?: boolean;
   /**
-   * Termination reasons whose rollouts are excluded from training and from the baseline of their
-   * group; rLLM's compact filtering excludes all but env_done and unknown. A function reports
-   * max_turns_exceeded with a TerminationEvent. Failures other than error, which is the agent's,
-   * are always excluded.
+   * Termination reasons whose rollouts are excluded from training, and from the baseline of their
+   * group; rLLM's compact filtering excludes all but env_done and unknown by default.
+   * max_turns_exceeded is reported with a TerminationEvent where a function has no such limit;
+   * other failures than error, which is the agent's, are always excluded.
    * Allowed: a list of max_prompt_length_exceeded, max_response_length_exceeded, env_done,
    * max_turns_exceeded, timeout, unknown, error.
    * @default []
@@ -1814,11 +1882,12 @@ export interface AlgorithmValues {
     | "error"
   )[];
   /**
-   * Correction for rollouts that other weights sampled. none: the loss's ratios are to the
-   * sampler's log-probabilities; recompute: to those of the trainer at the start of the step, which
-   * costs a forward pass; token and sequence: as recompute, and the loss is multiplied by the
-   * trainer's probability over the sampler's, per token or sequence (truncated importance
-   * sampling).
+   * Correction for rollouts that were not sampled by exactly the weights that are trained. none:
+   * the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of
+   * the trainer's weights at the start of the step, which costs a forward pass. token and sequence
+   * are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the
+   * trainer's probability over the sampler's, per token or per sequence.
+   * Allowed: one of none, recompute, token, sequence.
    * @default "none"
    */
   readonly rolloutCorrection?: OrType<
@@ -1826,9 +1895,9 @@ export interface AlgorithmValues {
         readonly type: "none" | "recompute";
         /**
          * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-         * sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range
-         * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t
-         * for 1/t to t. Empty is off.
+         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
+         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
+         * or one number t for the range 1/t to t. Empty is off.
          * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
          * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
          * name=threshold.
@@ -1855,14 +1924,15 @@ export interface AlgorithmValues {
         readonly cap?: number | string;
         /**
          * Divide the importance weights by their mean over the step, over tokens or over sequences.
+         * Allowed: true or false.
          * @default false
          */
         readonly batchNormalize?: boolean;
         /**
          * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-         * sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range
-         * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t
-         * for 1/t to t. Empty is off.
+         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
+         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
+         * or one number t for the range 1/t to t. Empty is off.
          * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
          * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
          * name=threshold.
@@ -1883,9 +1953,11 @@ export interface AlgorithmValues {
 /** Options of `algorithm` that name functions. */
 export interface AlgorithmNames {
   /**
-   * How rewards become advantages, such as grpo (arXiv:2402.03300) or rloo (arXiv:2402.14740),
-   * which compare the rollouts of a group, or gae (arXiv:1506.02438), which compares with the
-   * values of a critic.
+   * Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo
+   * (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a
+   * group, or gae (arXiv:1506.02438), which compares with the values of a critic.
+   * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
+   * opo, gpg, maxrl, grpo_passk, gdpo, gae, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
@@ -1894,6 +1966,7 @@ export interface AlgorithmNames {
         /**
          * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr.
          * GRPO, which recommends not to (arXiv:2503.20783).
+         * Allowed: true or false.
          * @default true
          */
         readonly normByStd?: boolean;
@@ -1912,10 +1985,10 @@ export interface AlgorithmNames {
     | {
         readonly type: "gdpo";
         /**
-         * Weights of an evaluator's signals, each normalized within its group before their weighted
-         * sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the
-         * reward itself. Empty is every signal with the weight 1, or the reward where there are
-         * none.
+         * Weights of the signals that an evaluator returns next to the reward, each normalized
+         * apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in
+         * {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal
+         * there is, with the weight 1, or the reward where there are none.
          * Allowed: a map of signals to numbers, or a list of name=number.
          * @default []
          */
@@ -1941,6 +2014,7 @@ export interface AlgorithmNames {
         /**
          * Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as
          * verl does; false leaves them as they are.
+         * Allowed: true or false.
          * @default true
          */
         readonly whiten?: boolean;
@@ -1985,6 +2059,8 @@ export interface AlgorithmNames {
   /**
    * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip)
    * or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
+   * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or
+   * path#export of a function.
    * @default "ppo"
    */
   readonly loss?: OrType<

@@ -103,15 +103,10 @@ function comment(text: string, indent: string): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`).join("\n")}\n${indent} */\n`;
 }
 
-/** A boolean, and one of several words: the type lists the same values. */
-const isSaidByType = (allowed: string): boolean =>
-  allowed === "true or false" || allowed.startsWith("one of ");
-
 /** @param node its own description does not say which types have it. */
 function docOf({ description, allowed, default: value }: ConfigField, node: Tree = {}): string {
   const own = node["description"];
-  const lines = [typeof own === "string" ? own : description];
-  if (!isSaidByType(allowed)) lines.push(`Allowed: ${allowed}.`);
+  const lines = [typeof own === "string" ? own : description, `Allowed: ${allowed}.`];
   if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
   return lines.join("\n");
 }

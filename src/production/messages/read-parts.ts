@@ -1,6 +1,6 @@
 /** The pieces of a message's content, as OpenAI, Anthropic, Google, the AI SDK, LangChain and OpenTelemetry have them. */
 import type { ContentPart, ToolCall } from "../../core/message.ts";
-import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 
 interface ToolResult {
   readonly callId: string | null;
