@@ -1845,8 +1845,9 @@ export interface AlgorithmValues {
     readonly maxLength?: number | null;
   };
   /**
-   * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does
-   * (arXiv:2503.14476); they still count in their group's baseline.
+   * Exclude rows with a truncated response from training, as DAPO's overlong filtering does
+   * (arXiv:2503.14476): a whole trajectory, or only the summary or sub-agent that was cut off.
+   * Their trajectories still count in their group's baseline.
    * Allowed: true or false.
    * @default false
    */
@@ -2139,6 +2140,47 @@ export interface AlgorithmNames {
   readonly lossByRole?: readonly LossOfRole[];
 }
 
+/** A source of tasks: an entry of `dataset.sources`. */
+export interface DataSource {
+  /** Of the source, and `metadata.data_source` of its tasks. */
+  readonly name: string;
+  /**
+   * Training dataset, as in `dataset.train`; null where `env` has the tasks.
+   * @default null
+   */
+  readonly train?: string | null;
+  /**
+   * Validation dataset, as in `dataset.val`; null is no validation on this source.
+   * @default null
+   */
+  readonly val?: string | null;
+  /**
+   * Share of the tasks of each step, relative to the other sources'. Above 0.
+   * @default 1
+   */
+  readonly weight?: number;
+  /**
+   * Most training tasks, and most validation tasks; null is all.
+   * @default null
+   */
+  readonly limit?: number | null;
+  /**
+   * Scores its tasks, as in `evaluator`; null is that of the run or the environment.
+   * @default null
+   */
+  readonly evaluator?: string | null;
+  /**
+   * Environment of its tasks, as in `env`.
+   * @default null
+   */
+  readonly env?: string | null;
+  /**
+   * Split of `env` whose tasks are trained on, where `train` is null.
+   * @default "train"
+   */
+  readonly split?: string;
+}
+
 /** One of several types, each with separate options, or the type alone for their defaults. */
 type OrType<T extends { readonly type: string }> = T | T["type"];
 
@@ -2160,34 +2202,11 @@ export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly
 /** The policy loss of one role. */
 export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
-/** A source of tasks: an entry of `dataset.sources`. */
-export interface DataSource {
-  /** Of the source, and `metadata.data_source` of its tasks. */
-  readonly name: string;
-  /** Training dataset, as in `dataset.train`; null where `env` has the tasks. @default null */
-  readonly train?: string | null;
-  /** Validation dataset, as in `dataset.val`. @default null, no validation on this source */
-  readonly val?: string | null;
-  /** Share of the tasks of each step, relative to the other sources'. Above 0. @default 1 */
-  readonly weight?: number;
-  /** Most training tasks, and most validation tasks. @default null, all */
-  readonly limit?: number | null;
-  /** Scores its tasks, as in `evaluator`. @default null, the evaluator of the run or the environment */
-  readonly evaluator?: string | null;
-  /** Environment of its tasks, as in `env`. @default null */
-  readonly env?: string | null;
-  /** Split of `env` whose tasks are trained on, where `train` is null. @default "train" */
-  readonly split?: string;
-}
-
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {
   /** What is learned from a step's rollouts, and how. */
   readonly algorithm: Complete<AlgorithmValues & AlgorithmNames>;
 }
-
-/** How tokens are sampled in rollouts; overrides what the agent sends. */
-export type RolloutSampling = TrainConfig["rollout"]["train"];
 
 /** Corrections for rollouts that were not sampled by exactly the weights that are trained. */
 export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];
