@@ -32,6 +32,12 @@ Examples:
   $ agent-trainer runs gc --yes
 `;
 
+const datasetHelp = `
+Examples:
+  $ agent-trainer dataset inspect train.jsonl
+  $ agent-trainer dataset generate --mcp "npx -y my-server" --output tasks.jsonl
+`;
+
 const envHelp = `
 Examples:
   $ agent-trainer env show ors:http://127.0.0.1:8080
@@ -225,9 +231,14 @@ const parts: Commands = {
     },
   },
   dataset: {
-    description: "inspect datasets",
-    help: "\nExamples:\n  $ agent-trainer dataset inspect train.jsonl\n",
+    description: "inspect datasets, and make tasks for the tools of an MCP server",
+    help: datasetHelp,
     commands: {
+      generate: {
+        description:
+          "write tasks for the tools of an MCP server, with checks that their solution passes",
+        load: () => import("./commands/dataset-generate.ts"),
+      },
       inspect: {
         description:
           "show the fields and types of a dataset's rows, bad rows with their lines, and duplicates",

@@ -35,7 +35,7 @@ const bySolveRate = {
     .nullable()
     .default(null)
     .describe(
-      "Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null gives each task its own, which says something only of tasks that were rolled out before.",
+      "Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null is an estimate for each task, which needs rollouts of that task.",
     ),
 };
 
@@ -199,7 +199,7 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
       )
       .meta(free),
     sources: sources().describe(
-      "Several sources of training tasks in place of dataset.train: each a dataset, as in dataset.train, or an environment, as in env with its split. weight is its share of the tasks of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.",
+      "Several sources of training tasks in place of dataset.train: each a dataset (train, val) or an environment (env, split). weight is its exact share of the tasks of each step, limit its most tasks, evaluator what scores its tasks. The name becomes metadata.data_source of its tasks.",
     ),
     fields: fieldMap().describe(
       "Fields of a task, and the field of the rows that each is read from, as in {instruction: question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.",
