@@ -1845,8 +1845,9 @@ export interface AlgorithmValues {
     readonly maxLength?: number | null;
   };
   /**
-   * Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does
-   * (arXiv:2503.14476); they still count in their group's baseline.
+   * Exclude rows with a truncated response from training, as DAPO's overlong filtering does
+   * (arXiv:2503.14476): a whole trajectory, or only the summary or sub-agent that was cut off.
+   * Their trajectories still count in their group's baseline.
    * Allowed: true or false.
    * @default false
    */

@@ -253,7 +253,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .boolean()
       .default(false)
       .describe(
-        "Exclude trajectories with a truncated response from training, as DAPO's overlong filtering does (arXiv:2503.14476); they still count in their group's baseline.",
+        "Exclude rows with a truncated response from training, as DAPO's overlong filtering does (arXiv:2503.14476): a whole trajectory, or only the summary or sub-agent that was cut off. Their trajectories still count in their group's baseline.",
       ),
     excluded_reasons: z
       .array(z.enum(excludableReasons))

@@ -20,6 +20,7 @@ import { openCanary, originOf } from "./canary/open-canary.ts";
 import { findCandidates } from "./canary/find-candidates.ts";
 import { feedbackMetrics } from "./feedback-metrics.ts";
 import { follow } from "./follow.ts";
+import { HandedOverModel, isHandedOver } from "./handed-over-model.ts";
 import { joinMetrics } from "./join-metrics.ts";
 import {
   adaptersOfModel,
@@ -274,24 +275,31 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   const hosting: HostOptions = { ...options, ...defined({ calls }) };
   const plain: ModelHost[] = [];
   const canaries: CanaryModel[] = [];
+  const handedOver: HandedOverModel[] = [];
   const closeAll = async (): Promise<void> => {
-    await Promise.all([...plain, ...canaries].map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all(
+      [...plain, ...handedOver, ...canaries].map((one) => one[Symbol.asyncDispose]()),
+    );
     await calls?.[Symbol.asyncDispose]();
   };
   try {
     for (const model of named)
-      if (calls === undefined || rule === undefined)
-        plain.push(await ModelHost.open(model, hosting));
-      else canaries.push(await openCanary(model, { calls, rule, host: hosting }));
+      if (calls === undefined || rule === undefined) {
+        // Roles are names of a host, which must stay.
+        if (options.follow === true && isHandedOver(model) && roleNames(model).length === 0)
+          handedOver.push(await HandedOverModel.open(model, hosting));
+        else plain.push(await ModelHost.open(model, hosting));
+      } else canaries.push(await openCanary(model, { calls, rule, host: hosting }));
   } catch (error) {
     await closeAll();
     throw error;
   }
-  const hosts = [...plain.flatMap((host) => host.all), ...canaries];
+  const hosts = [...plain.flatMap((host) => host.all), ...handedOver, ...canaries];
   const routes = new Routes(hosts, key, calls);
   const stop = new AbortController();
   const following = Promise.all([
     options.follow === true ? follow(plain, followEveryMs, stop.signal, options) : undefined,
+    ...handedOver.map((model) => model.follow(followEveryMs, stop.signal)),
     ...canaries.map((canary) => {
       const model = options.canary?.candidate ?? originOf(named[0] as NamedModel);
       const onWarning = options.onWarning ?? (() => {});
