@@ -25,7 +25,8 @@ import {
   writeTrained,
   type Policy,
 } from "./decoder/policy.ts";
-import { PolicyTrainer, TrainingRoom, type TrainerOptions } from "./training/trainer.ts";
+import { TrainingRoom } from "./training/row-passes.ts";
+import { PolicyTrainer, type TrainerOptions } from "./training/trainer.ts";
 import type { DecoderWeights } from "./decoder/weights.ts";
 import { BatchSampler } from "./generation/batch-sampler.ts";
 import { LogitRuleCompiler } from "./logit-rules/compiler.ts";

@@ -6,22 +6,22 @@ import { compareEvaluations } from "../../src/runs/evaluations/compare.ts";
 import type { EvaluationItem } from "../../src/runs/evaluations/evaluation-item.ts";
 import type {
   CallHttp,
-  ChangedOption,
-  EpisodePage,
-  Finding,
   GroupMember,
-  MetricTable,
-  RewardParts,
   RolloutView,
-  RunChanges,
-  RunEntry,
-  RunsApart,
-  RunsCompared,
   Sibling,
-  TaskMap,
   TokenView,
   ViewEpisode,
-} from "../../src/view/api.ts";
+} from "../../src/view/api/conversation.ts";
+import type {
+  ChangedOption,
+  Finding,
+  MetricTable,
+  RewardParts,
+  RunEntry,
+} from "../../src/view/api/runs.ts";
+import type { EpisodePage } from "../../src/view/api/episodes.ts";
+import type { RunChanges, TaskMap } from "../../src/view/api/tasks.ts";
+import type { RunsApart, RunsCompared } from "../../src/view/api/comparisons.ts";
 import { startViewServer, type ViewServer } from "../../src/view/server/view-server.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import { coinTrainer, newFolder } from "../trainer/coin-run.ts";

@@ -7,12 +7,8 @@ import { requireToken } from "../../gateway/http/auth.ts";
 import { BodyBudget } from "../../gateway/http/body-budget.ts";
 import { readBodyText } from "../../gateway/http/body.ts";
 import { errorResponse, errorShapeOf } from "../../gateway/http/error-response.ts";
-import {
-  isJsonObject,
-  type JsonFields,
-  show,
-  checkStructure,
-} from "../../gateway/http/json-fields.ts";
+import { show, checkStructure } from "../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { serve } from "../../gateway/http/serve.ts";
 import { tokenDigest } from "../../http/keys.ts";
 import type { Listening } from "../../http/listen.ts";

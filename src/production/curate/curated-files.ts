@@ -3,7 +3,7 @@ import { mkdir, open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { DigestSet } from "../../util/digest-set.ts";
 
-export const curatedNames = ["tasks", "demonstrations", "preferences", "feedback"] as const;
+const curatedNames = ["tasks", "demonstrations", "preferences", "feedback"] as const;
 export type CuratedName = (typeof curatedNames)[number];
 
 const bufferedChars = 2 ** 20;

@@ -66,7 +66,7 @@ export interface GateStage {
   readonly gained: readonly string[];
 }
 
-export interface HandOverStage {
+interface HandOverStage {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Tasks that joined the regression set. */

@@ -16,7 +16,7 @@ export interface KnownVersion {
 }
 
 /** A version that is tried. */
-export interface Trial extends KnownVersion {
+interface Trial extends KnownVersion {
   /** Milliseconds since the epoch; feedback on calls before it does not count. */
   readonly since: number;
   /** Looks at the feedback that were taken. */
