@@ -157,13 +157,13 @@ function notFinite(lines: readonly Options[]): string[] {
 }
 
 /** `refused`, or what was trained. */
-async function tryCombination(set: Options): Promise<"refused" | "trained"> {
+async function expectTrainedOrRefused(set: Options): Promise<"refused" | "trained"> {
   let lines: Options[];
   try {
     lines = await run(set);
   } catch (error) {
     expect(error, JSON.stringify(set)).toBeInstanceOf(ConfigError);
-    const names = Object.keys(set).filter((key) => String((error as Error).message).includes(key));
+    const names = Object.keys(set).filter((key) => (error as Error).message.includes(key));
     expect(names, (error as Error).message).not.toEqual([]);
     return "refused";
   }
@@ -192,7 +192,7 @@ describe("options together", () => {
     "%i are refused by name, or train and resume",
     async (seed) => {
       const set = combination(seed);
-      const outcome = await tryCombination(set);
+      const outcome = await expectTrainedOrRefused(set);
       if (chosen !== undefined) console.log(outcome, JSON.stringify(set));
     },
     120_000,

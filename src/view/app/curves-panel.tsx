@@ -6,9 +6,11 @@ import { bandOf, type Values } from "../curves.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartLine, ChartProps } from "./plot.ts";
 import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
+import { differingOptions } from "./differing-options.ts";
 import { colorOf, maxLines, maxRuns } from "./overlaid.ts";
 import { useRead } from "./read.ts";
 import { remembered } from "./remember.ts";
+import { settingName } from "./settings.ts";
 
 /** Hooks need a fixed number of calls. */
 const places = Array.from({ length: maxRuns }, (_, i) => i);
@@ -33,6 +35,15 @@ interface Curve {
 
 type Lines = Required<Pick<ChartProps, "lines" | "bands">>;
 
+/** Of several seeds what sets them apart from the others, of one run its name. */
+function lineName(run: RunEntry, members: number, joined: RunsApart | null): string {
+  if (members === 1 || joined === null) return shownName(run);
+  const setting = settingName(differingOptions(joined, run.key, false));
+  return setting === ""
+    ? `${shownName(run)} and ${members - 1} more of other seeds`
+    : `${setting}, ${members} seeds`;
+}
+
 /** A line for each color, with a band where several runs have it. */
 function linesOf(
   curves: readonly Curve[],
@@ -47,9 +58,8 @@ function linesOf(
     if (first === undefined) continue;
     const { mean, low, high } = bandOf(members.map(({ values }) => values));
     if (members.length > 1) bands.push({ low, high, line: lines.length });
-    const name = shownName(first.run);
     lines.push({
-      name: members.length > 1 ? `${name} and ${members.length - 1} more of other seeds` : name,
+      name: lineName(first.run, members.length, joined),
       values: mean,
       token: `--line${place + 1}`,
     });
