@@ -17,7 +17,7 @@ import { CanaryModel } from "./canary/canary-model.ts";
 import { feedbackMetrics } from "./feedback-metrics.ts";
 import { joinMetrics } from "./join-metrics.ts";
 import type { ServedModel } from "./model-host.ts";
-import { ServedCalls } from "./served-calls.ts";
+import type { ServedCalls } from "./served-calls.ts";
 
 /** In one request. */
 const maxFeedback = 1000;

@@ -2,7 +2,7 @@
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Listening } from "../../http/listen.ts";
 import { defined } from "../../util/defined.ts";
-import { CanaryModel } from "./canary/canary-model.ts";
+import type { CanaryModel } from "./canary/canary-model.ts";
 import { openCanary, originOf } from "./canary/open-canary.ts";
 import { findCandidates } from "./canary/find-candidates.ts";
 import { follow } from "./follow.ts";
