@@ -4,6 +4,7 @@ import { formatFinding } from "../report/health-report.ts";
 import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
 import { createLiveLine } from "./live-line.ts";
 import { colorsFor, safeText } from "./terminal.ts";
+import { warningText } from "./warning-text.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
@@ -47,7 +48,7 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
     clear: () => live.clear(),
     onEvent(event: TrainerEvent) {
       if (event.type === "warning") {
-        print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+        print(warningText(event.message, colors, stream.columns));
         return;
       }
       if (event.type === "health") {

@@ -4,7 +4,8 @@ import type { EvaluationItem } from "../../runs/evaluations/evaluation-item.ts";
 import type { EvaluationProgress } from "../../launch/evaluate/evaluation-options.ts";
 import { bar, duration } from "./progress.ts";
 import { createLiveLine } from "./live-line.ts";
-import { colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { colorsFor, type TextStream } from "./terminal.ts";
+import { warningText } from "./warning-text.ts";
 
 export interface ItemProgress {
   onResult(item: EvaluationItem, progress: EvaluationProgress): void;
@@ -32,7 +33,7 @@ export function createItemProgress(options: ItemProgressOptions): ItemProgress {
     clear: () => live.clear(),
     onWarning(message) {
       live.clear();
-      stream.write(`${colorsFor(stream, env).yellow("warning:")} ${safeText(message)}\n`);
+      stream.write(`${warningText(message, colorsFor(stream, env), stream.columns)}\n`);
     },
     onResult(item, { done, planned }) {
       const { reward } = item;

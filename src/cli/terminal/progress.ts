@@ -9,6 +9,7 @@ import { formatUsd } from "../../runs/spending.ts";
 import { shortReason } from "../../core/skip-reason.ts";
 import { createLiveLine } from "./live-line.ts";
 import { type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { warningText } from "./warning-text.ts";
 import { wrapText } from "./wrap-text.ts";
 
 export interface Progress {
@@ -194,13 +195,13 @@ export function createProgress(options: ProgressOptions): Progress {
           if (!isQuiet) print(colors.dim(`saved ${event.path}`));
           return;
         case "warning":
-          print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+          print(warningText(event.message, colors, stream.columns));
           return;
         case "health":
           print(formatFinding(event.finding, colors, stream.columns));
           return;
         case "notice":
-          if (!isQuiet) print(colors.dim(safeText(event.message)));
+          if (!isQuiet) print(colors.dim(wrapText(safeText(event.message), stream.columns)));
           return;
         case "config-change":
           if (!isQuiet)
@@ -220,7 +221,7 @@ export function createProgress(options: ProgressOptions): Progress {
         case "run-end":
           if (event.message === null) return;
           if (event.status === "untrained")
-            print(`${colors.yellow("warning:")} ${safeText(event.message)}`);
+            print(warningText(event.message, colors, stream.columns));
           if (event.status === "out_of_budget") print(safeText(event.message));
           return;
         case "rollout-retry":
