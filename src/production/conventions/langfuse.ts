@@ -1,5 +1,5 @@
 /** Langfuse's SDK from version 4 on, which records with OpenTelemetry: `langfuse.observation.type`. */
-import { isJsonObject } from "../../gateway/http/json-fields.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
