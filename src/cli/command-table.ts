@@ -71,6 +71,10 @@ const start: Commands = {
       "check this machine: hardware, kernels of the engine, hub cache, and how to fix problems",
     load: () => import("./commands/doctor.ts"),
     commands: {
+      agreement: {
+        description: "compare an evaluator with the thumbs of production, and tell what it costs",
+        load: () => import("./commands/doctor-agreement.ts"),
+      },
       reward: {
         description: "probe the evaluator of a configuration, and show what it pays for",
         load: () => import("./commands/doctor-reward.ts"),

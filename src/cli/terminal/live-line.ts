@@ -1,5 +1,6 @@
 /** A line of a terminal that is rewritten in place. */
-import { canRewrite, colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { canRewrite, colorsFor, type TextStream } from "./terminal.ts";
+import { warningText } from "./warning-text.ts";
 
 export interface LiveLine {
   /** False where a line cannot be rewritten: nothing is shown then. */
@@ -55,6 +56,6 @@ export function createLiveLine({ stream, isQuiet, env = process.env }: ProgressO
     },
     clear,
     print,
-    warn: (message) => print(`${colorsFor(stream, env).yellow("warning:")} ${safeText(message)}`),
+    warn: (message) => print(warningText(message, colorsFor(stream, env), stream.columns)),
   };
 }
