@@ -1,6 +1,7 @@
 /** The same metric of several runs in one chart; of those that differ in their seed alone, the mean and the range. */
 import { useState } from "preact/hooks";
-import type { MetricTable, RunEntry, RunsApart } from "../api.ts";
+import type { MetricTable, RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 import { bandOf, type Values } from "../curves.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartLine, ChartProps } from "./plot.ts";
@@ -14,7 +15,7 @@ import { settingName } from "./settings.ts";
 /** Hooks need a fixed number of calls. */
 const places = Array.from({ length: maxRuns }, (_, i) => i);
 
-export const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
+const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
 
 function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
   return places.map((i) => {

@@ -1,5 +1,5 @@
 /** Rounds of improvement: what came in, what was trained, what the gate said, and what users have said since. */
-import type { RoundRow } from "../api.ts";
+import type { RoundRow } from "../api/runs.ts";
 import { counted, dateText, percent, reward, signed, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";

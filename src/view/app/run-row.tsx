@@ -1,6 +1,7 @@
 /** A run in the list of runs. */
 import { useState } from "preact/hooks";
-import type { RunEntry, RunsApart } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 import { clipText } from "../episode/visible-text.ts";
 import { differingOptions } from "./differing-options.ts";
 import { dateText, reward, whole } from "./format.ts";

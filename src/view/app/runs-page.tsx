@@ -1,6 +1,7 @@
 /** All runs: states, dates, what differs between them; their curves in one chart, and whether the difference is real. */
 import { useState } from "preact/hooks";
-import type { RoundRow, RunEntry, RunsApart } from "../api.ts";
+import type { RoundRow, RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 import { useChartSettings } from "./chart-settings.tsx";
 import { Curves } from "./curves-panel.tsx";
 import { Differences } from "./differences.tsx";
