@@ -117,11 +117,11 @@ class Cluster:
         from verl.utils.device import get_device_name
 
         from .. import limits
-        from . import objective, token_losses
+        from . import attention, objective, token_losses
         from . import worker as worker_module
 
         # Workers on other machines need not have this package.
-        for module in (worker_module, objective, token_losses, limits):
+        for module in (worker_module, attention, objective, token_losses, limits):
             self._ray.cloudpickle.register_pickle_by_value(module)
         self.pool = RayResourcePool(training, use_gpu=True, max_colocate_count=3)
         main = "actor_rollout" if self.is_colocated else "actor"
