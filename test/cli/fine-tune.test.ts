@@ -1,9 +1,10 @@
 /** `agent-trainer sft`, `dpo` and `kto` as commands: help, preview, results, and what bad rows get. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
+import type { SweepResult } from "../../src/launch/sweep/sweep-options.ts";
 import { shopConversations, shopPairs } from "../finetune/trl-examples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fine-tune-cli-"));
@@ -101,4 +102,41 @@ it("--dry-run prints the options, and reads no rows", async () => {
   const json = await run("sft", config, "--train", train, "--dry-run", "--json");
   expect(JSON.parse(json.out)).toMatchObject({ config: { fine_tuning: { train } } });
   expect(JSON.parse(json.out), "that of rollouts").not.toHaveProperty("estimate");
+});
+
+it("repeats a run with several seeds", async () => {
+  const train = write("seeds.jsonl", lines(shopConversations("seeds", 4)));
+  const args = ["sft", config, "--train", train, "--val", train, "--seeds", "2"];
+  const named = [...args, "trainer.experiment_name=of-seeds"];
+  const { code, out, err } = await run(...named, "--quiet");
+  expect(code, err).toBe(0);
+  expect(out).toMatch(/completed: 2 of 2 runs done/u);
+  expect(out).toMatch(/2\/2\s+\d\.\d{3}/u);
+  expect(readdirSync(join(folder, "runs", "of-seeds-seeds")).sort()).toEqual(
+    expect.arrayContaining(["seed=0", "seed=1"]),
+  );
+  expect((await run(...named, "--resume", "--allow-changes")).err).toContain("cannot be combined");
+});
+
+it("is swept, and the lowest validation loss is the best", async () => {
+  const train = write("swept.jsonl", lines(shopPairs("swept", 2)));
+  const file = write(
+    "sweep.yaml",
+    `config: shop.yaml
+method: dpo
+parameters: { training.learning_rate: [1.0e-12, 1.0e-3] }
+overrides: [fine_tuning.train=${train}, trainer.total_batches=2]
+`,
+  );
+  const { code, out, err } = await run("sweep", file, "--json", "--quiet");
+  expect(code, err).toBe(0);
+  const found = JSON.parse(out) as SweepResult;
+  expect(found).toMatchObject({ metric: "train/loss", isLowerBetter: true, best: 1 });
+  const [first, second] = found.points.map(({ result }) => result!.mean) as [number, number];
+  // The second step is after the first update.
+  expect(first).toBeCloseTo(Math.log(2), 4);
+  expect(second).toBeLessThan(first - 1e-3);
+  const none = await run("sweep", config, "--method", "kto", "training.learning_rate=1e-4,1e-3");
+  expect(none.code).toBe(2);
+  expect(none.err).toContain("fine_tuning.train");
 });

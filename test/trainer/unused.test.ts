@@ -99,7 +99,7 @@ describe("calls that are not trained on", () => {
       [8, 8],
     ]);
     expect(messages(events, "notice").filter((text) => text.includes("truncated"))).toEqual([
-      "8 calls of step 1 are in trajectories with a truncated response, which algorithm.mask_truncated_samples keeps out of training. algorithm.mask_truncated_samples=false includes them. This is said once; rollout/unused counts them.",
+      "8 calls of step 1 are in rows with a truncated response, which algorithm.mask_truncated_samples keeps out of training. algorithm.mask_truncated_samples=false includes them. This is said once; rollout/unused counts them.",
     ]);
     const included = await run(oneCall, { ...masks, "algorithm.mask_truncated_samples": false });
     expect(included.unused[0]).toEqual([0, 0]);

@@ -273,6 +273,25 @@ describe("buildRows", () => {
     });
   });
 
+  it("leaves out what was cut off where it is to: the whole of one conversation, one row of several", () => {
+    const cut = (of: Step): Step => changed(of, { stopReason: "length" });
+    const built = (...steps: readonly Step[]) =>
+      buildRows([group(steps)], [[1]], { skipTruncated: true });
+    const [a, b, c] = [step("t1", [1], [2]), step("t2", [1, 2, 3], [4]), step("t3", [9], [8, 7])];
+    expect(tokensOf(built(a, cut(b)).rows)).toEqual([]);
+    expect(built(a, cut(b)).metrics).toMatchObject({ "rows/dropped/truncated": 2 });
+    // One that cannot be trained on either is a part of the only one.
+    const lost = changed(cut(b), { logprobs: new Float32Array(0) });
+    expect(tokensOf(built(a, lost).rows)).toEqual([]);
+    // A sub-agent that was cut off costs itself.
+    const beside = built(a, cut(c), b);
+    expect(tokensOf(beside.rows)).toEqual([[1, 2, 3, 4]]);
+    expect(beside.metrics).toMatchObject({ "rows/dropped/truncated": 1, "rows/count": 1 });
+    expect(beside.rows[0]).not.toHaveProperty("sequence");
+    expect(tokensOf(built(cut(a), c, b).rows)).toEqual([[9, 8, 7]]);
+    expect(tokensOf(built(a, b, c).rows)).toHaveLength(2);
+  });
+
   it("keeps rows without a signal, and each member's own advantage", () => {
     const { rows } = buildRows(
       [group([step("t1", [1], [2])], [step("t2", [1], [3])]), group([step("t3", [1], [4])])],

@@ -37,7 +37,7 @@ const advantageDropReasons = [
 ] as const;
 
 /** Why something did not become part of a row. */
-export type RowDropReason = StepDropReason | (typeof advantageDropReasons)[number] | "truncated";
+type RowDropReason = StepDropReason | (typeof advantageDropReasons)[number] | "truncated";
 
 /** One number for all sampled tokens of a step, or one for each; null where there is none. */
 export type StepAdvantage = number | ArrayLike<number> | null;
@@ -231,7 +231,7 @@ function sourceOf({ trajectory }: GroupMember, advantage: MemberAdvantage): Memb
 }
 
 export interface RowsOptions {
-  /** Drop trajectories with a completion that was cut off by a token limit. @default false */
+  /** Drop rows with a completion that was cut off by a token limit; the others of their trajectory stay. @default false */
   readonly skipTruncated?: boolean;
   /** The policy that is trained. @default "sampling" */
   readonly logprobTemperature?: LogprobTemperature;
@@ -271,15 +271,12 @@ export function buildRows(
       const advantage = advantages[g]?.[m];
       if (advantage === undefined) throw missingAdvantage(group, m);
       const source = sourceOf(member, advantage);
-      const isSkipped = skipTruncated && isTruncated(member);
       const all = member.trajectory.steps;
       // A new list only where something is dropped: most trajectories are complete.
       let kept: Step[] | null = null;
       for (let i = 0; i < all.length; i++) {
         const step = all[i] as Step;
-        const reason = isSkipped
-          ? "truncated"
-          : (stepDropReason(step) ?? advantageDropReason(step, advantageAt(source, step)));
+        const reason = stepDropReason(step) ?? advantageDropReason(step, advantageAt(source, step));
         if (reason === null) {
           kept?.push(step);
         } else {
@@ -292,12 +289,15 @@ export function buildRows(
       if (found.lineages.length > 1)
         for (const reason of boundaryBreaks) breaks[reason] += found.breaks[reason];
       const provenance = provenanceOf(member);
-      counts.member(found.lineages.length, steps.length);
-      lineageCounts.trajectory(provenance.episodeId, found.lineages);
-      for (const lineage of found.lineages) {
+      const lineages = skipTruncated ? withoutTruncated(found.lineages, all) : found.lineages;
+      const trained = lineages === found.lineages ? steps.length : lineages.flat().length;
+      dropped.truncated += steps.length - trained;
+      counts.member(lineages.length, trained);
+      lineageCounts.trajectory(provenance.episodeId, lineages);
+      for (const lineage of lineages) {
         const row = buildRow(lineage, source, provenance, { arrays, logprobTemperature, layouts });
         counts.row(row.tokens.length, lineage);
-        rows.push(found.lineages.length === 1 ? row : { ...row, sequence: sequenceOf(provenance) });
+        rows.push(lineages.length === 1 ? row : { ...row, sequence: sequenceOf(provenance) });
       }
     }
   }
@@ -319,8 +319,14 @@ function expectedTokens(groups: readonly TrajectoryGroup[]): number {
   return sum;
 }
 
-const isTruncated = ({ trajectory }: GroupMember): boolean =>
-  trajectory.steps.some(({ trace }) => trace.stopReason === "length");
+const isTruncated = (steps: readonly Step[]): boolean =>
+  steps.some(({ trace }) => trace.stopReason === "length");
+
+/** One lineage is the whole trajectory, `all`, with what cannot be trained on; of several, each answers for itself. */
+function withoutTruncated(lineages: readonly Lineage[], all: readonly Step[]): readonly Lineage[] {
+  if (!isTruncated(all)) return lineages;
+  return lineages.length === 1 ? [] : lineages.filter((lineage) => !isTruncated(lineage));
+}
 
 function missingAdvantage(group: TrajectoryGroup, member: number): AgentTrainerError {
   return new AgentTrainerError({

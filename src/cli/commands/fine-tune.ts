@@ -12,7 +12,7 @@ import { formatPreview } from "../report/fine-tune-preview.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { createFineTuneProgress } from "../terminal/fine-tune-progress.ts";
-import { anyNumber, wholeNumber } from "../terminal/flag-values.ts";
+import { anyNumber, seedNumbers, wholeNumber } from "../terminal/flag-values.ts";
 import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { duration } from "../terminal/progress.ts";
@@ -85,6 +85,7 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
         .option("--resume [runDir]", runFlagHelp.resume)
         .option("--allow-changes", runFlagHelp.allowChanges)
         .option("--seed <n>", runFlagHelp.seed, wholeNumber(0))
+        .option("--seeds <n>", runFlagHelp.seeds, seedNumbers)
         .option(
           "--skip-bad-rows",
           "skip examples that cannot be used; the same as fine_tuning.skip_bad_rows=true",
@@ -95,6 +96,19 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
       const positional = [config, ...words];
       const { configFile, overrides, resume } = readArguments(positional, flags);
       const all = [...overrides, ...flagOverrides(loss, flags, skipBadRows)];
+      if (flags.seeds !== undefined && preview === undefined) {
+        const { makeSeeds } = await import("../sweep/make-seeds.ts");
+        const { seeds, allowChanges = false } = flags;
+        return await makeSeeds(
+          {
+            ...{ configFile, overrides: all, seeds, resume, allowChanges },
+            ...{ isDryRun: dryRun === true, isFineTuning: true },
+            words: [loss, ...positional, ...flagWords(flags, undefined)],
+          },
+          { json, quiet },
+          io,
+        );
+      }
       const file = configFile === null ? {} : { file: configFile };
       const loaded = loadConfig({ ...file, overrides: all });
       if (dryRun) {

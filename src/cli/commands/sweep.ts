@@ -1,6 +1,7 @@
 /** `agent-trainer sweep`: runs over values of options, each with several seeds. What it needs is loaded when it runs. */
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { seedNumbers, numberBetween, wholeNumber } from "../terminal/flag-values.ts";
+import { sweptMethods } from "../sweep/swept-methods.ts";
 
 const help = `
 Values of an option between commas are searched; every other override applies to all runs. A FILE with parameters is
@@ -9,6 +10,7 @@ that of a sweep, and names the configuration. Runs are ordinary runs in one fold
 Examples:
   $ agent-trainer sweep shop.yaml training.learning_rate=1e-4,3e-4,1e-3 --seeds 3
   $ agent-trainer sweep shop.yaml training.learning_rate=1e-4,1e-3 rollout.n=4,8 trainer.total_batches=10
+  $ agent-trainer sweep shop.yaml --method sft fine_tuning.train=a.jsonl training.learning_rate=1e-4,1e-3
   $ agent-trainer sweep sweep.yaml --runs 12 --minutes 60
   $ agent-trainer sweep sweep.yaml --dry-run
   $ agent-trainer sweep sweep.yaml --resume
@@ -28,7 +30,15 @@ export const command: CliCommand = defineCommand({
       )
       .option("--runs <n>", "maximum number of runs", wholeNumber(1))
       .option("--minutes <n>", "maximum minutes of all runs together", numberBetween(0, 1e7))
-      .option("--metric <name>", "what runs are compared by (default: val/reward/mean)")
+      .option(
+        "--metric <name>",
+        "what runs are compared by (default: val/reward/mean; of fine-tuning val/loss, the lower the better)",
+      )
+      .addOption(
+        new Option("--method <name>", "the command whose runs are made (default: train)").choices(
+          sweptMethods,
+        ),
+      )
       .option("--name <name>", "folder of the sweep in trainer.output_dir")
       .option("--resume", "resume the sweep: runs that ended are not repeated")
       .option("--retry-failed", "with --resume: try failed runs again")
@@ -45,14 +55,20 @@ export const command: CliCommand = defineCommand({
         hint: "Remove it, or add --resume.",
       });
     }
-    const { seeds, search, runs, minutes, metric, name } = flags;
+    const { seeds, search, runs, minutes, metric, name, method = given.method } = flags;
     const named = { seeds, search, runs, minutes, metric, name };
-    const repeated = Object.entries(named).flatMap(([flag, value]) =>
+    const repeated = Object.entries({ ...named, method: flags.method }).flatMap(([flag, value]) =>
       value === undefined ? [] : [`--${flag}`, String(value)],
     );
+    const isFineTuning = method !== "train";
     return await makeSweep(
       {
         ...given,
+        overrides: [
+          ...given.overrides,
+          ...(isFineTuning ? [`fine_tuning.loss.type=${method}`] : []),
+        ],
+        isFineTuning,
         ...Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined)),
         folder: null,
         suffix: "sweep",

@@ -58,7 +58,7 @@ export const command: CliCommand = defineCommand({
         "explain an option and list the backends that support it, then exit",
       )
       .option("--seed <n>", runFlagHelp.seed, wholeNumber(0))
-      .option("--seeds <n>", "a run for each of n seeds, or of a list: 3,7,9", seedNumbers)
+      .option("--seeds <n>", runFlagHelp.seeds, seedNumbers)
       .option("--command <command>", "command that is the agent; the same as agent_command.run=...")
       .option(
         "--skip-bad-rows",
@@ -72,22 +72,17 @@ export const command: CliCommand = defineCommand({
     const { folderOf, loadConfig } = await import("../../config/load.ts");
     const { configFile, overrides, resume } = readArguments(positional, flags);
     if (flags.seeds !== undefined) {
-      if (flags.allowChanges === true) {
-        const { ConfigError } = await import("../../core/errors.ts");
-        throw new ConfigError({
-          message:
-            "--allow-changes and --seeds cannot be combined: all seeds have the same options.",
-          hint: "Start another folder: set trainer.experiment_name.",
-        });
-      }
-      const { makeSweep } = await import("../sweep/make-sweep.ts");
-      const folder = resume === false || resume === "auto" ? null : resume;
+      const { makeSeeds } = await import("../sweep/make-seeds.ts");
       const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
-      const words = ["train", ...source, ...overrides, "--seeds", String(flags.seeds)];
-      const isDryRun = flags.dryRun === true;
-      const named = { ...{ configFile, overrides, folder, words, isDryRun }, name: null };
-      const options = { ...named, seeds: flags.seeds, resume: resume !== false };
-      return await makeSweep({ ...options, suffix: "seeds" }, flags, io);
+      const { seeds, dryRun = false, allowChanges = false } = flags;
+      return await makeSeeds(
+        {
+          ...{ configFile, overrides, seeds, resume, allowChanges },
+          ...{ isDryRun: dryRun, isFineTuning: false, words: ["train", ...source, ...overrides] },
+        },
+        flags,
+        io,
+      );
     }
     const loaded = loadConfig({ overrides, ...(configFile === null ? {} : { file: configFile }) });
     if (flags.dryRun === true) {

@@ -62,4 +62,5 @@ export const runFlagHelp = {
   dryRun:
     "print the resolved options and the source of each, look for the files they name, then exit",
   seed: "random seed of the run; the same as trainer.seed=n",
+  seeds: "a run for each of n seeds, or of a list: 3,7,9",
 } as const;

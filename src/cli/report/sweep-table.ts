@@ -38,14 +38,24 @@ const runLines = (runs: readonly SweepRun[]): string[] =>
     status === "failed" ? [`failed: ${safeText(name)}: ${safeText(message ?? "")}`] : [],
   );
 
-export function formatSweep({ metric, points, best, ...result }: SweepResult): string {
+export function formatSweep({
+  metric,
+  isLowerBetter,
+  points,
+  best,
+  ...result
+}: SweepResult): string {
   const keys = [...new Set(points.flatMap(({ options }) => Object.keys(options)))];
   const runs = points.flatMap((point) => point.runs);
   const count = (status: SweepRun["status"]): number =>
     runs.filter((run) => run.status === status).length;
   const order = points
-    .map((point, i) => ({ point, i, mean: point.result?.mean ?? -Infinity }))
-    .toSorted((a, b) => b.mean - a.mean);
+    .map((point, i) => ({
+      point,
+      i,
+      mean: point.result?.mean ?? (isLowerBetter ? Infinity : -Infinity),
+    }))
+    .toSorted((a, b) => (isLowerBetter ? a.mean - b.mean : b.mean - a.mean));
   const [failed, waiting] = [count("failed"), count("waiting")];
   const done = runs.length - failed - waiting;
   const state = `${done} of ${runs.length} runs done${failed > 0 ? `, ${failed} failed` : ""}${waiting > 0 ? `, ${waiting} left` : ""}`;

@@ -1,12 +1,15 @@
-/** Makes the runs of a sweep with their progress on the screen, and reports: `sweep`, and `train` with several seeds. */
+/** Makes the runs of a sweep with their progress on the screen, and reports: `sweep`, and other commands with several seeds. */
 import { basename, extname, join } from "node:path";
-import { loadConfig } from "../../config/load.ts";
+import { folderOf, loadConfig } from "../../config/load.ts";
 import { AgentTrainer } from "../../launch/agent-trainer.ts";
+import { checkExamples } from "../../launch/finetune/examples/load-examples.ts";
+import { fineTune } from "../../launch/finetune/fine-tune.ts";
 import { prepareSweep, sweep } from "../../launch/sweep/sweep.ts";
 import type { SweepOptions } from "../../launch/sweep/sweep-options.ts";
 import { formatSweep } from "../report/sweep-table.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
+import { createFineTuneProgress } from "../terminal/fine-tune-progress.ts";
 import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
@@ -27,6 +30,8 @@ export interface SweepCommand extends Omit<
   readonly name: string | null;
   readonly suffix: "seeds" | "sweep";
   readonly isDryRun: boolean;
+  /** Runs learn from examples. */
+  readonly isFineTuning: boolean;
   /** How the command was called, without `--resume`. */
   readonly words: readonly string[];
 }
@@ -37,21 +42,35 @@ export async function makeSweep(
   { json = false, quiet = false }: { readonly json?: boolean; readonly quiet?: boolean },
   io: CliIo,
 ): Promise<number> {
-  const { configFile: file, overrides, suffix, words, isDryRun, ...options } = command;
+  const {
+    configFile: file,
+    overrides,
+    suffix,
+    words,
+    isDryRun,
+    isFineTuning,
+    ...options
+  } = command;
   const config: SweepOptions["config"] = (more) =>
     loadConfig({ overrides: [...overrides, ...more], ...(file === null ? {} : { file }) }).config;
   const { outputDir, experimentName } = config([]).trainer;
   const base = experimentName ?? (file === null ? "run" : basename(file, extname(file)));
   const folder = options.folder ?? join(outputDir, options.name ?? `${base}-${suffix}`);
   using late = createLateErrors(io.stderr);
-  const progress = createProgress({ stream: io.stderr, isQuiet: quiet });
+  const shown = { stream: io.stderr, isQuiet: quiet };
+  const progress = isFineTuning ? createFineTuneProgress(shown) : createProgress(shown);
   const onPull = createPullProgress(io.stderr);
   const planned = {
     ...options,
     ...{ folder, config },
-    train: (own: ReturnType<typeof config>, run: Parameters<SweepOptions["train"]>[1]) =>
-      new AgentTrainer({ config: own, ...run, onPull }).train(),
+    train: (own: ReturnType<typeof config>, run: Parameters<SweepOptions["train"]>[1]) => {
+      const given = { config: own, ...run, onPull };
+      return isFineTuning ? fineTune(given) : new AgentTrainer(given).train();
+    },
   };
+  if (isFineTuning)
+    for (const run of prepareSweep(planned).runs)
+      checkExamples({ config: run.config, folder: folderOf(run.config) });
   if (isDryRun) {
     const { runs } = prepareSweep(planned);
     const names = runs.map(({ name }) => name);

@@ -6,6 +6,7 @@ import { parseOverride } from "../../config/load/overrides.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { namingFile } from "../../core/file-error.ts";
 import type { SweepParameter, SweepSearch } from "../../runs/sweeps/sweep-plan.ts";
+import { type SweptMethod, sweptMethods } from "./swept-methods.ts";
 import { describeYamlError, parseYaml } from "../../util/yaml-text.ts";
 
 const seedList = z.union([z.int().min(1), z.array(z.int().min(0)).min(1)]);
@@ -27,6 +28,7 @@ const sweepFile = z.strictObject({
   seeds: seedList.optional(),
   minutes: z.number().gt(0).optional(),
   metric: z.string().min(1).optional(),
+  method: z.enum(sweptMethods).optional(),
   overrides: z.array(z.string()).optional(),
 });
 
@@ -37,6 +39,7 @@ export interface SweepArguments extends SweepSearch {
   readonly seeds: number | readonly number[];
   readonly minutes: number | null;
   readonly metric: string | null;
+  readonly method: SweptMethod;
 }
 
 /** Parts between commas that are not in brackets or quotes. */
@@ -81,7 +84,7 @@ function readSweepFile(path: string): z.output<typeof sweepFile> | null {
   );
   throw new ConfigError({
     message: `${path} is not the file of a sweep: ${problems.join("; ")}.`,
-    hint: "It has config and parameters, and may have name, search, search_seed, runs, seeds, minutes, metric and overrides: see docs/sweeps.md.",
+    hint: "It has config and parameters, and may have name, search, search_seed, runs, seeds, minutes, metric, method and overrides: see docs/sweeps.md.",
     fields: { path, problems },
   });
 }
@@ -110,5 +113,6 @@ export function readSweepArguments(file: string, words: readonly string[]): Swee
     seeds: given?.seeds ?? 1,
     minutes: given?.minutes ?? null,
     metric: given?.metric ?? null,
+    method: given?.method ?? "train",
   };
 }

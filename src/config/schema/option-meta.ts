@@ -5,13 +5,13 @@
  */
 import type { z } from "zod";
 import type { BackendCapabilities, MeasuredMetric } from "../../core/backend.ts";
-import type { OptimSpec } from "../../core/loss/loss.ts";
+import type { OptimField } from "../../core/loss/loss.ts";
 
 /**
  * `free`: may change on resume. `fixed`, the default: a change is refused, or recorded when it is forced.
  * `never`: not even by force, since the meaning of a checkpoint depends on it.
  */
-export type ResumeRule = "free" | "fixed" | "never";
+type ResumeRule = "free" | "fixed" | "never";
 
 /** One thing that must hold for an option to have an effect. */
 export type Requirement =
@@ -44,7 +44,7 @@ export type BackendNeed =
       | "valueModel"
     >
   | MeasuredMetric
-  | keyof OptimSpec
+  | OptimField
   | "aggregation"
   | "average"
   | "klEstimator"

@@ -23,9 +23,12 @@ export interface SweepOptions extends SweepSearch {
    * `(overrides) => loadConfig({ file: "shop.yaml", overrides }).config`.
    */
   readonly config: (overrides: readonly string[]) => TrainConfig;
-  /** Makes a run: `(config, run) => new AgentTrainer({ config, ...run }).train()`. */
+  /** Makes a run: `(config, run) => new AgentTrainer({ config, ...run }).train()`, or `fineTune({ config, ...run })`. */
   readonly train: (config: TrainConfig, run: SweepRunOptions) => Promise<TrainResult>;
-  /** What runs are compared by; higher is better. @default "val/reward/mean", without validations "reward/mean" */
+  /**
+   * What runs are compared by; higher is better, of a loss lower. @default "val/reward/mean", without validations
+   * "reward/mean"; of fine-tuning without rewards "val/loss", without validations "train/loss"
+   */
   readonly metric?: string | null;
   /** Minutes that all runs may take together. The run that exceeds them saves its last step and stops. @default no limit */
   readonly minutes?: number | null;

@@ -33,14 +33,18 @@ export interface SweepReport {
   /** What runs are compared by: at the last validation, or the last step. */
   readonly metric: string;
   readonly points: readonly SweepPointReport[];
-  /** Index of the point with the highest mean; null where no run has a value. */
+  /** Whether a lower value is a better one: of a loss. */
+  readonly isLowerBetter: boolean;
+  /** Index of the point with the best mean; null where no run has a value. */
   readonly best: number | null;
 }
 
-/** `val/reward/mean` where the run was validated, else `reward/mean`: what a sweep compares by default. */
+/** What a sweep compares by, unless it is told: the first that the run has. The losses are of fine-tuning. */
+const usual = ["val/reward/mean", "reward/mean", "val/loss", "train/loss"];
+
 export function valueOf(folder: string, metric: string | null): readonly [string, number] | null {
   const metrics = lastMetrics(folder);
-  const names = metric === null ? ["val/reward/mean", "reward/mean"] : [metric];
+  const names = metric === null ? usual : [metric];
   for (const name of names) {
     const value = metrics[name];
     if (value !== undefined && Number.isFinite(value)) return [name, value];
@@ -74,14 +78,17 @@ export function reportSweep(metric: string, points: readonly PointRuns[]): Sweep
     const values = [...bySeed(runs).values()];
     return values.length === 0 ? null : meanInterval(values);
   });
+  const isLowerBetter = metric.endsWith("/loss");
   let best: number | null = null;
+  let most = -Infinity;
   for (const [i, result] of results.entries()) {
-    const most = best === null ? -Infinity : (results[best]?.mean ?? -Infinity);
-    if (result !== null && result.mean > most) best = i;
+    const goodness = result === null ? -Infinity : isLowerBetter ? -result.mean : result.mean;
+    if (goodness > most) [best, most] = [i, goodness];
   }
   const bestRuns = best === null ? [] : (points[best]?.runs ?? []);
   return {
     metric,
+    isLowerBetter,
     best,
     points: points.map((point, i) => ({
       ...point,

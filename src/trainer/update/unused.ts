@@ -151,7 +151,7 @@ function excludedRows(
   ];
   const truncated: Reason = {
     count: metrics["rows/dropped/truncated"] ?? 0,
-    why: "are in trajectories with a truncated response, which algorithm.mask_truncated_samples keeps out of training",
+    why: "are in rows with a truncated response, which algorithm.mask_truncated_samples keeps out of training",
     how: "algorithm.mask_truncated_samples=false includes them",
     isWanted: true,
   };

@@ -157,12 +157,19 @@ describe("algorithm.filter_uniform_groups", () => {
 });
 
 describe("algorithm.mask_truncated_samples", () => {
-  it("trains no trajectory that was cut, but compares others with it", async () => {
-    const cut: EpisodeShape = { reward: 0, steps: [{}, { stopReason: "length" }] };
-    const { rows, metrics } = await rowsWith(["algorithm.mask_truncated_samples=true"], [won, cut]);
+  it("trains no row that was cut, but compares others with its trajectory", async () => {
+    const masks = ["algorithm.mask_truncated_samples=true"];
+    const whole: EpisodeShape = { reward: 0, steps: [{ stopReason: "length" }] };
+    const { rows, metrics } = await rowsWith(masks, [won, whole]);
     expect(rows.map(sampled)).toEqual([[0.5, 0.5]]);
-    expect(metrics["rows/dropped/truncated"]).toBe(2);
-    expect((await rowsWith([], [won, cut])).rows).toHaveLength(3);
+    expect(metrics["rows/dropped/truncated"]).toBe(1);
+    // Two rows, since its second prompt does not continue the first.
+    const half: EpisodeShape = { reward: 0, steps: [{}, { stopReason: "length" }] };
+    expect((await rowsWith(masks, [won, half])).rows.map(sampled)).toEqual([
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+    expect((await rowsWith([], [won, half])).rows).toHaveLength(3);
   });
 });
 
