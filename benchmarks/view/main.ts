@@ -9,7 +9,7 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EpisodeFilter } from "../../src/view/api.ts";
+import type { EpisodeFilter } from "../../src/view/api/episodes.ts";
 import { startViewServer } from "../../src/view/server/view-server.ts";
 
 const callsPerEpisode = 4;

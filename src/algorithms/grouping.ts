@@ -29,7 +29,7 @@ export interface ComparedRollouts {
   readonly episodes: readonly Episode[];
 }
 
-export interface GroupingDrops {
+interface GroupingDrops {
   /** Episodes dropped because of how they ended. */
   readonly excluded_episodes: number;
   /** Trajectories without a single step that can be trained on. */

@@ -32,6 +32,12 @@ Examples:
   $ agent-trainer runs gc --yes
 `;
 
+const datasetHelp = `
+Examples:
+  $ agent-trainer dataset inspect train.jsonl
+  $ agent-trainer dataset generate --mcp "npx -y my-server" --output tasks.jsonl
+`;
+
 const envHelp = `
 Examples:
   $ agent-trainer env show ors:http://127.0.0.1:8080
@@ -65,6 +71,10 @@ const start: Commands = {
       "check this machine: hardware, kernels of the engine, hub cache, and how to fix problems",
     load: () => import("./commands/doctor.ts"),
     commands: {
+      agreement: {
+        description: "compare an evaluator with the thumbs of production, and tell what it costs",
+        load: () => import("./commands/doctor-agreement.ts"),
+      },
       reward: {
         description: "probe the evaluator of a configuration, and show what it pays for",
         load: () => import("./commands/doctor-reward.ts"),
@@ -225,9 +235,14 @@ const parts: Commands = {
     },
   },
   dataset: {
-    description: "inspect datasets",
-    help: "\nExamples:\n  $ agent-trainer dataset inspect train.jsonl\n",
+    description: "inspect datasets, and make tasks for the tools of an MCP server",
+    help: datasetHelp,
     commands: {
+      generate: {
+        description:
+          "write tasks for the tools of an MCP server, with checks that their solution passes",
+        load: () => import("./commands/dataset-generate.ts"),
+      },
       inspect: {
         description:
           "show the fields and types of a dataset's rows, bad rows with their lines, and duplicates",

@@ -5,7 +5,6 @@ import type { CliIo } from "./terminal/io.ts";
 
 // The package has types only: what runs is commander.
 export const Option: typeof typed.Option = commander.Option;
-export const Argument: typeof typed.Argument = commander.Argument;
 
 type CommonFlags = { json?: true; quiet?: true; verbose?: true };
 

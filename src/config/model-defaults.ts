@@ -37,7 +37,7 @@ function readTree(file: string, parse: (text: string) => unknown): Tree | null {
 }
 
 /** Whether it is the built-in model, one of its size in a folder, or what a run made of one. */
-export function isSmallModel(name: string, depth = 0): boolean {
+function isSmallModel(name: string, depth = 0): boolean {
   if (name.startsWith("builtin:")) return true;
   if (depth === maxRuns || name === "") return false;
   const folder = resolve(name);

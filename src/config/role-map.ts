@@ -2,13 +2,6 @@
 import { z } from "zod";
 import { isTree, toSnake, type Tree } from "./camel-keys.ts";
 
-/** What each role has. */
-export function byRole<V extends { readonly role: string }>(
-  entries: readonly V[],
-): ReadonlyMap<string, V> {
-  return new Map(entries.map((entry) => [entry.role, entry]));
-}
-
 /** `role=name`; a role may contain equals signs. */
 function splitPair(entry: string): readonly [role: string, name: string] {
   const at = entry.lastIndexOf("=");

@@ -57,9 +57,9 @@ export interface Sections {
           | "down_proj"
         )[];
     /**
-     * LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled
-     * and trained by the calls of its roles only, and saved by itself. none is the base model
-     * alone, which is sampled but not trained. Roles that are not named share the adapter default.
+     * LoRA adapters for single roles on one base model, as {role: adapter}, each sampled and
+     * trained by the calls of its roles only. none is the base model alone, which is not trained.
+     * Roles that are not named share the adapter default.
      * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or
      * none, or a list of role=adapter.
      * @default []
@@ -130,8 +130,7 @@ export interface Sections {
           readonly halfLife?: number;
           /**
            * Key of a task's metadata: tasks with the same value share an estimate of their solve
-           * rate. null gives each task its own, which says something only of tasks that were rolled
-           * out before.
+           * rate. null is an estimate for each task, which needs rollouts of that task.
            * Allowed: a non-empty string, or null.
            * @default null
            */
@@ -160,12 +159,11 @@ export interface Sections {
      */
     readonly untrainedRoles?: readonly string[];
     /**
-     * What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex,
-     * opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent,
-     * other agents those that they are given. own keeps out of training what a rule matches that
-     * the agent was given, and trains all other calls with the reward of their rollout, summaries
-     * and sub-agents included; exclude keeps out what any rule matches, a list what those in it
-     * match, train nothing.
+     * Which calls are kept out of training because a rule takes them for side calls: own, those of
+     * rules that the agent was given; exclude, those of any rule, also of the built-in ones of
+     * claudeCode, codex, opencode and pi (quota, title, summary, suggestion, small-model,
+     * sub-agent); a list, those of the rules in it; train, none. All other calls are trained with
+     * the reward of their rollout.
      * Allowed: one of own, train, exclude, or a list of rules.
      * @default "own"
      */
@@ -302,9 +300,8 @@ export interface Sections {
   readonly training?: {
     /**
      * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in
-     * model; for larger ones 3e-4 with LoRA, tinker-cookbook's value for most models, and a tenth
-     * of it for full fine-tuning: LoRA needs about ten times the rate (Thinking Machines, LoRA
-     * Without Regret). verl and TRL use 1e-6 by default for full fine-tuning.
+     * model; for larger ones 3e-4 with LoRA, as in tinker-cookbook, and a tenth of it for full
+     * fine-tuning (Thinking Machines, LoRA Without Regret), for which verl and TRL use 1e-6.
      * Allowed: a number of at least 0 and at most 1, or null.
      * @default null
      */
@@ -508,9 +505,8 @@ export interface Sections {
      */
     readonly usd?: number | null;
     /**
-     * Maximum minutes on the clock, over all processes of the run that counted any, validations
-     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
-     * limit.
+     * Maximum minutes on the clock, over all processes of the run, validations included. The run
+     * saves a checkpoint and ends before a step that would exceed it; null is no limit.
      * Allowed: a number above 0 and at most 5256000, or null.
      * @default null
      */
@@ -617,10 +613,9 @@ export interface Sections {
      */
     readonly miniBatchSize?: number | null;
     /**
-     * Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this,
-     * rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of
-     * accuracy at 4 where ratios are decoupled, as algorithm.rollout_correction=recompute does
-     * (arXiv:2505.24298).
+     * Maximum staleness of rollouts, in weight syncs, rounded up; 0 allows only those sampled since
+     * the last sync. AReaL reports no loss of accuracy at 4 with decoupled ratios, as of
+     * algorithm.rollout_correction=recompute (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
      */
@@ -820,9 +815,9 @@ export interface Sections {
   };
   readonly record?: {
     /**
-     * Training rollouts of each step that are kept in the run folder, with all messages and tokens:
-     * those of a few tasks, chosen by the seed, and in addition all that failed; -1 keeps all.
-     * Validations are kept whole, and metrics are those of all rollouts.
+     * Training rollouts of each step that are kept in the run folder: those of a few tasks, chosen
+     * by the seed, and all that failed; -1 keeps all. Validations are kept whole, and metrics are
+     * those of all rollouts.
      * Allowed: -1, 0, or a whole number of rollouts.
      * @default -1
      */
@@ -835,10 +830,9 @@ export interface Sections {
      */
     readonly compression?: "none" | "gzip";
     /**
-     * Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities
-     * at training and, where the run measures against a reference, of that, entropy (with local),
-     * advantages and masks. Rows of a few tasks, chosen by the seed; -1 keeps all, 0 none. Costs a
-     * forward pass over these rows, and with local another for entropy.
+     * Training rows of each step whose per-token numbers are kept for the viewer:
+     * log-probabilities, entropy (with local), advantages and masks, of a few tasks chosen by the
+     * seed; -1 keeps all, 0 none. Costs a forward pass over these rows, with local two.
      * Allowed: -1, 0, or a whole number of rows.
      * @default 0
      */
@@ -900,8 +894,8 @@ export interface Sections {
   readonly gateway?: {
     /**
      * Address that the run's gateway listens on; null is 127.0.0.1, which only this machine
-     * reaches, 0.0.0.0 is every address, for agents in containers and on other machines. Each
-     * rollout has a token, without which its calls are refused.
+     * reaches, 0.0.0.0 every address, for agents in containers and on other machines. Calls need
+     * the token of their rollout.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -992,10 +986,9 @@ export interface Sections {
      */
     readonly checkpointTtlS?: number | null;
     /**
-     * Whether a snapshot of the server keeps its weights while training continues. probe checks
-     * that at the first weight sync and refuses a server whose snapshots follow the trained
-     * weights; frozen trusts the server; live trains on one whose snapshots do follow,
-     * synchronously only.
+     * Whether a snapshot of the server keeps its weights while training continues: probe checks it
+     * at the first weight sync and refuses a server whose snapshots follow the trained weights;
+     * frozen trusts the server; live trains on one whose snapshots follow, synchronously only.
      * Allowed: one of probe, frozen, live.
      * @default "probe"
      */
@@ -1306,10 +1299,10 @@ export interface Sections {
    */
   readonly evaluator?: string | null;
   /**
-   * What scores the rollouts of a task relative to each other, as path#export of a module: a
-   * function of the task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators.
-   * Its scores are trained on in place of the evaluator's, which is then needed for validations
-   * only. environment is the group judge of env. Code may pass it as groupEvaluator; null is none.
+   * What scores the rollouts of a task relative to each other, as path#export of a function of the
+   * task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators; environment is
+   * the group judge of env. Its scores are trained on in place of the evaluator's, which
+   * validations still need. Code may pass it as groupEvaluator; null is none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1317,7 +1310,7 @@ export interface Sections {
   /**
    * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
    * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or
-   * path#export of a module. null where the agent, the data and the evaluator are all there is.
+   * path#export of a module. null is none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1408,10 +1401,10 @@ export interface Sections {
      */
     readonly val?: string | null;
     /**
-     * Several sources of training tasks in place of dataset.train: each a dataset, as in
-     * dataset.train, or an environment, as in env with its split. weight is its share of the tasks
-     * of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of
-     * evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.
+     * Several sources of training tasks in place of dataset.train: each a dataset (train, val) or
+     * an environment (env, split). weight is its exact share of the tasks of each step, limit its
+     * most tasks, evaluator what scores its tasks. The name becomes metadata.data_source of its
+     * tasks.
      * Allowed: a map of names to maps of train or env, and weight, val, limit, evaluator and split,
      * or a list of these with name.
      * @default []
@@ -1536,9 +1529,9 @@ export interface Sections {
         }
     >;
     /**
-     * Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations
-     * with messages and tools for sft, pairs with chosen and rejected for dpo, conversations with a
-     * label for kto. null only with fine_tuning.from_run, or where code passes them.
+     * Examples to fine-tune on, as in dataset.train: conversations for sft, pairs with chosen and
+     * rejected for dpo, conversations with a label for kto. null only with fine_tuning.from_run, or
+     * where code passes them.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1557,17 +1550,16 @@ export interface Sections {
      */
     readonly valFraction?: number;
     /**
-     * Whether each validation also runs the agent on the tasks of dataset.val, as in training:
-     * val/reward/mean and others are measured next to the loss, and trainer.best_metric decides
-     * which checkpoint is the best and when to stop early.
+     * Whether each validation also runs the agent on the tasks of dataset.val: val/reward/mean and
+     * others are measured next to the loss, and trainer.best_metric decides which checkpoint is the
+     * best and when to stop early.
      * Allowed: true or false.
      * @default false
      */
     readonly rewards?: boolean;
     /**
-     * Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens
-     * that were captured: the good ones for sft, the best and the worst of each task for dpo, good
-     * and bad ones for kto.
+     * Folder of a run or an evaluation whose recorded episodes are the examples: the good ones for
+     * sft, the best and the worst of each task for dpo, good and bad ones for kto.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1610,11 +1602,10 @@ export interface Sections {
   };
   readonly distillation?: {
     /**
-     * Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in
-     * model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's
-     * advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). self
-     * is the policy, which reads distillation.hint as well: on-policy self-distillation
-     * (arXiv:2601.18734, arXiv:2601.19897). null is off.
+     * Teacher of on-policy distillation (arXiv:2306.13649), with the policy's tokenizer: a model as
+     * in model.name, or the URL of a vLLM server. Each sampled token's advantage is log p(teacher)
+     * − log p(policy). self is the policy, which reads distillation.hint as well (arXiv:2601.18734,
+     * arXiv:2601.19897). null is off.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1634,7 +1625,7 @@ export interface Sections {
     /**
      * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata,
      * such as answer, dots lead into maps; or path#export of a function of task and episode that
-     * returns a text, or null for no hint, for which the rollout teaches nothing. null is none.
+     * returns a text. A rollout without a hint teaches nothing. null is none.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1654,24 +1645,23 @@ export interface Sections {
     readonly selfWeights?: "current" | "initial";
     /**
      * Averages the weights of the policy as its own teacher: after each optimizer step they are
-     * this share of what they were and the rest of the policy's, so that a teacher changes slowly
-     * (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.
+     * this share of what they were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9
+     * remembers about 10 steps. null is distillation.self_weights.
      * Allowed: a number above 0 and below 1, or null.
      * @default null
      */
     readonly teacherAverage?: number | null;
     /**
      * Divides the logits of the policy as its own teacher, in addition to the temperature of
-     * sampling: below 1 it is more certain than the policy, so that a model whose most likely
-     * response is right, but few of its samples, teaches itself to give that one.
+     * sampling: below 1 it is more certain than the policy, and teaches it to give its most likely
+     * response.
      * Allowed: a number above 0 and at most 10.
      * @default 1
      */
     readonly teacherTemperature?: number;
     /**
-     * What falls with the teacher's advantages, estimated from the sampled token: reverse is
-     * KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens
-     * and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).
+     * What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher,
+     * policy), which has a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).
      * Allowed: one of reverse, forward, skewed.
      * @default "reverse"
      */
@@ -1756,9 +1746,9 @@ export interface AlgorithmValues {
       }
   >;
   /**
-   * Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy
-   * that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at
-   * temperature 1, whose log-probabilities differ from those of the sampled tokens.
+   * Which policy is trained when rollout.train.temperature is not 1: sampling, the one that
+   * samples, softmax(logits / temperature), as in verl and TRL; one, that at temperature 1,
+   * although another one sampled.
    * Allowed: one of sampling, one.
    * @default "sampling"
    */
@@ -1772,9 +1762,9 @@ export interface AlgorithmValues {
    */
   readonly klBeta?: number;
   /**
-   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3;
-   * k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the
-   * policy here, since its gradient is 0 on average.
+   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3,
+   * verl's low_var_kl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy: its
+   * gradient is 0 on average.
    * Allowed: one of k1, k2, k3.
    * @default "k3"
    */
@@ -1787,19 +1777,17 @@ export interface AlgorithmValues {
    */
   readonly entropyCoef?: number;
   /**
-   * Weights of the cross-entropy of what the environment answers, by role of the message: the
-   * contents of messages that follow a response of the policy, as in {tool: 0.05} (ECHO,
-   * arXiv:2605.24517, which recommends 0.01 to 0.05). Added to the policy loss as a mean over these
-   * tokens. Empty is off.
+   * Weights of the cross-entropy of what the environment answers, by role of the message, as in
+   * {tool: 0.05} (ECHO, arXiv:2605.24517, which recommends 0.01 to 0.05); added to the policy loss
+   * as a mean over the contents of messages that follow a response. Empty is off.
    * Allowed: a map of message roles to numbers from 0 on, or a list of name=number.
    * @default []
    */
   readonly observationLoss?: readonly string[];
   /**
-   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they
-   * still count in the statistics that an estimator takes over all groups. null excludes them
-   * unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within
-   * groups.
+   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476),
+   * after the estimator has seen them. null excludes them unless a role uses reinforce,
+   * reinforce_plus_plus, prpo or gae, which do not compare within groups.
    * Allowed: true or false, or null.
    * @default null
    */
@@ -1873,10 +1861,10 @@ export interface AlgorithmValues {
    */
   readonly maskTruncatedSamples?: boolean;
   /**
-   * Termination reasons whose rollouts are excluded from training, and from the baseline of their
-   * group; rLLM's compact filtering excludes all but env_done and unknown by default.
-   * max_turns_exceeded is reported with a TerminationEvent where a function has no such limit;
-   * other failures than error, which is the agent's, are always excluded.
+   * Termination reasons whose rollouts are excluded from training and from the baseline of their
+   * group; rLLM's compact filtering excludes all but env_done and unknown. A function reports
+   * max_turns_exceeded with a TerminationEvent. Failures other than error, which is the agent's,
+   * are always excluded.
    * Allowed: a list of max_prompt_length_exceeded, max_response_length_exceeded, env_done,
    * max_turns_exceeded, timeout, unknown, error.
    * @default []
@@ -1891,11 +1879,11 @@ export interface AlgorithmValues {
     | "error"
   )[];
   /**
-   * Correction for rollouts that were not sampled by exactly the weights that are trained. none:
-   * the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of
-   * the trainer's weights at the start of the step, which costs a forward pass. token and sequence
-   * are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the
-   * trainer's probability over the sampler's, per token or per sequence.
+   * Correction for rollouts that other weights sampled. none: the loss's ratios are to the
+   * sampler's log-probabilities; recompute: to those of the trainer at the start of the step, which
+   * costs a forward pass; token and sequence: as recompute, and the loss is multiplied by the
+   * trainer's probability over the sampler's, per token or sequence (truncated importance
+   * sampling).
    * Allowed: one of none, recompute, token, sequence.
    * @default "none"
    */
@@ -1904,9 +1892,9 @@ export interface AlgorithmValues {
         readonly type: "none" | "recompute";
         /**
          * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
-         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
-         * or one number t for the range 1/t to t. Empty is off.
+         * sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range
+         * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t
+         * for 1/t to t. Empty is off.
          * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
          * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
          * name=threshold.
@@ -1939,9 +1927,9 @@ export interface AlgorithmValues {
         readonly batchNormalize?: boolean;
         /**
          * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-         * sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a
-         * range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1,
-         * or one number t for the range 1/t to t. Empty is off.
+         * sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range
+         * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t
+         * for 1/t to t. Empty is off.
          * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
          * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
          * name=threshold.
@@ -1962,9 +1950,9 @@ export interface AlgorithmValues {
 /** Options of `algorithm` that name functions. */
 export interface AlgorithmNames {
   /**
-   * Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo
-   * (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a
-   * group, or gae (arXiv:1506.02438), which compares with the values of a critic.
+   * How rewards become advantages, such as grpo (arXiv:2402.03300) or rloo (arXiv:2402.14740),
+   * which compare the rollouts of a group, or gae (arXiv:1506.02438), which compares with the
+   * values of a critic.
    * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
    * opo, gpg, maxrl, grpo_passk, gdpo, gae, or path#export of a function.
    * @default "grpo"
@@ -1994,10 +1982,10 @@ export interface AlgorithmNames {
     | {
         readonly type: "gdpo";
         /**
-         * Weights of the signals that an evaluator returns next to the reward, each normalized
-         * apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in
-         * {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal
-         * there is, with the weight 1, or the reward where there are none.
+         * Weights of an evaluator's signals, each normalized within its group before their weighted
+         * sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the
+         * reward itself. Empty is every signal with the weight 1, or the reward where there are
+         * none.
          * Allowed: a map of signals to numbers, or a list of name=number.
          * @default []
          */
@@ -2162,6 +2150,47 @@ export interface AlgorithmNames {
   readonly lossByRole?: readonly LossOfRole[];
 }
 
+/** A source of tasks: an entry of `dataset.sources`. */
+export interface DataSource {
+  /** Of the source, and `metadata.data_source` of its tasks. */
+  readonly name: string;
+  /**
+   * Training dataset, as in `dataset.train`; null where `env` has the tasks.
+   * @default null
+   */
+  readonly train?: string | null;
+  /**
+   * Validation dataset, as in `dataset.val`; null is no validation on this source.
+   * @default null
+   */
+  readonly val?: string | null;
+  /**
+   * Share of the tasks of each step, relative to the other sources'. Above 0.
+   * @default 1
+   */
+  readonly weight?: number;
+  /**
+   * Most training tasks, and most validation tasks; null is all.
+   * @default null
+   */
+  readonly limit?: number | null;
+  /**
+   * Scores its tasks, as in `evaluator`; null is that of the run or the environment.
+   * @default null
+   */
+  readonly evaluator?: string | null;
+  /**
+   * Environment of its tasks, as in `env`.
+   * @default null
+   */
+  readonly env?: string | null;
+  /**
+   * Split of `env` whose tasks are trained on, where `train` is null.
+   * @default "train"
+   */
+  readonly split?: string;
+}
+
 /** One of several types, each with separate options, or the type alone for their defaults. */
 type OrType<T extends { readonly type: string }> = T | T["type"];
 
@@ -2183,34 +2212,11 @@ export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly
 /** The policy loss of one role. */
 export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
-/** A source of tasks: an entry of `dataset.sources`. */
-export interface DataSource {
-  /** Of the source, and `metadata.data_source` of its tasks. */
-  readonly name: string;
-  /** Training dataset, as in `dataset.train`; null where `env` has the tasks. @default null */
-  readonly train?: string | null;
-  /** Validation dataset, as in `dataset.val`. @default null, no validation on this source */
-  readonly val?: string | null;
-  /** Share of the tasks of each step, relative to the other sources'. Above 0. @default 1 */
-  readonly weight?: number;
-  /** Most training tasks, and most validation tasks. @default null, all */
-  readonly limit?: number | null;
-  /** Scores its tasks, as in `evaluator`. @default null, the evaluator of the run or the environment */
-  readonly evaluator?: string | null;
-  /** Environment of its tasks, as in `env`. @default null */
-  readonly env?: string | null;
-  /** Split of `env` whose tasks are trained on, where `train` is null. @default "train" */
-  readonly split?: string;
-}
-
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {
   /** What is learned from a step's rollouts, and how. */
   readonly algorithm: Complete<AlgorithmValues & AlgorithmNames>;
 }
-
-/** How tokens are sampled in rollouts; overrides what the agent sends. */
-export type RolloutSampling = TrainConfig["rollout"]["train"];
 
 /** Corrections for rollouts that were not sampled by exactly the weights that are trained. */
 export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];

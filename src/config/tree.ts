@@ -38,20 +38,13 @@ export function deleteAt(tree: Tree, key: string): void {
 }
 
 /** `over` merged over `base`, map by map; neither is changed. */
-export function merged(base: Tree, over: Tree): Tree {
+function merged(base: Tree, over: Tree): Tree {
   const out: Tree = { ...base };
   for (const [key, value] of Object.entries(over)) {
     const below = Object.hasOwn(out, key) ? out[key] : undefined;
     out[key] = isTree(value) && isTree(below) ? merged(below, value) : value;
   }
   return out;
-}
-
-/** A copy that shares no maps with the original. */
-export function copied(tree: Tree): Tree {
-  return Object.fromEntries(
-    Object.entries(tree).map(([key, value]) => [key, isTree(value) ? copied(value) : value]),
-  );
 }
 
 /** Every value that is not a map, with its dotted key; maps for which `isWhole` is true count as values. */

@@ -94,11 +94,11 @@ export type AgentFlow<Metadata = Record<string, unknown>> =
  */
 export type EvaluatorResult = EvalOutput | boolean | number | readonly [number, boolean];
 
-export type EvaluatorFunction<Metadata = Record<string, unknown>> = (
+type EvaluatorFunction<Metadata = Record<string, unknown>> = (
   task: Task<Metadata>,
   episode: Episode,
 ) => EvaluatorResult | Promise<EvaluatorResult>;
-export interface EvaluatorObject<Metadata = Record<string, unknown>> {
+interface EvaluatorObject<Metadata = Record<string, unknown>> {
   evaluate(task: Task<Metadata>, episode: Episode): EvaluatorResult | Promise<EvaluatorResult>;
 }
 /**
@@ -129,7 +129,7 @@ export type GroupEvaluator<Metadata = Record<string, unknown>> = (
 ) => readonly EvaluatorResult[] | Promise<readonly EvaluatorResult[]>;
 
 /** What a program that scores itself returns; the forms of a score are those of an evaluator. */
-export type AgentRunResult =
+type AgentRunResult =
   | EvaluatorResult
   | EpisodeReport
   | TrajectoryReport

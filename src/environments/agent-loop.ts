@@ -17,6 +17,7 @@ import {
 } from "../rollouts/workflow/model-call.ts";
 import { defined } from "../util/defined.ts";
 import type { TrackedEpisode } from "./episode/tracked-episode.ts";
+import { parseObject } from "../util/json-object.ts";
 
 /** Options of {@link runEnvironmentAgent}. */
 export interface AgentLoopOptions {
@@ -127,18 +128,8 @@ async function callTool(
   episode: TrackedEpisode,
   signal: AbortSignal,
 ): Promise<EnvironmentResult> {
-  const args = readArguments(json);
+  const args = parseObject(json === "" ? "{}" : json);
   if (args === null)
     return { text: "The arguments of this call are not a JSON object.", isError: true };
   return await episode.call(name, args, signal);
-}
-
-function readArguments(json: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(json === "" ? "{}" : json);
-    const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isMap ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }

@@ -6,7 +6,7 @@ import { type HarborRunner, HarborSource } from "./harbor/harbor-source.ts";
 import { McpSource } from "./mcp/mcp-source.ts";
 import { OpenEnvSource } from "./openenv/openenv-source.ts";
 import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
-import { ReplaySource } from "./replay/replay-source.ts";
+import { openReplay } from "./replay/open-replay.ts";
 import { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
 import { VerifiersSource } from "./verifiers/verifiers-source.ts";
 
@@ -56,23 +56,7 @@ const kinds: Readonly<Record<string, Opener>> = {
     const [taskset = "", query = ""] = rest.split(/\?(.*)/su);
     return new VerifiersSource({ taskset, config: queryTree(query), ...defined({ python }) });
   },
-  replay: (rest) => {
-    const [folder = "", query = ""] = rest.split(/\?(.*)/su);
-    const { nearest, max_missing: maxMissing, ...unknown } = queryTree(query);
-    const [wrong] = Object.keys(unknown);
-    if (wrong !== undefined) {
-      throw new ConfigError({
-        message: `The environment replay:${rest} has the field "${wrong}"; there are nearest and max_missing.`,
-        hint: "Write it as in replay:./curated?nearest=0.6&max_missing=1.",
-        fields: { value: rest },
-      });
-    }
-    return new ReplaySource({
-      folder,
-      ...(nearest === undefined ? {} : { nearest: Number(nearest) }),
-      ...(maxMissing === undefined ? {} : { maxMissing: Number(maxMissing) }),
-    });
-  },
+  replay: openReplay,
   "reasoning-gym": (rest, { python, callTimeoutMs }) => {
     const [family = "", query = ""] = rest.split(/\?(.*)/su);
     const { size, ...config } = queryTree(query);

@@ -22,7 +22,7 @@ export interface F1Options<Metadata> extends AnswerOptions<Metadata> {
 }
 
 /** Token F1 of two lists of words. */
-export function tokenF1(found: readonly string[], expected: readonly string[]): number {
+function tokenF1(found: readonly string[], expected: readonly string[]): number {
   if (found.length === 0 || expected.length === 0) return found.length === expected.length ? 1 : 0;
   const rest = new Map<string, number>();
   for (const word of expected) rest.set(word, (rest.get(word) ?? 0) + 1);

@@ -23,6 +23,7 @@ export { weighted } from "./weighted.ts";
 export type { WeightedOptions, WeightedPart } from "./weighted.ts";
 export { responseText } from "./scorer.ts";
 export type { AnswerOptions, Scorer, SyncScorer, TextOptions } from "./scorer.ts";
+export { toolChecks } from "./tool-checks.ts";
 export { functionCalls } from "./function-calls/function-calls.ts";
 export type {
   ExpectedCall,

@@ -5,7 +5,7 @@ import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 /** What a pattern found; groups from 1 on are those of the pattern, null where they matched nothing. */
 export type PatternMatch = readonly (string | null)[];
 
-export interface PlacedMatch {
+interface PlacedMatch {
   readonly groups: PatternMatch;
   readonly index: number;
 }

@@ -38,7 +38,7 @@ const leading = linearPattern(String.raw`^[\s*]*\(?([A-Z])[).:]`);
 const inParentheses = linearPattern(String.raw`\(([A-Z])\)`);
 
 /** The letter that a text picks; null when it picks none of them clearly. */
-export function readChoice(text: string, choices: readonly string[]): string | null {
+function readChoice(text: string, choices: readonly string[]): string | null {
   const letters = new Set(alphabet.slice(0, choices.length === 0 ? 10 : choices.length));
   const boxed = lastBoxed(text)?.replace(/^\\text(?:bf)?\{([^{}]{1,100})\}$/u, "$1");
   const candidates = [

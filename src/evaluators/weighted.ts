@@ -30,7 +30,7 @@ export interface WeightedOptions {
 }
 
 /** The full form of what an evaluator returned. */
-export function fullOutput(result: EvaluatorResult, name: string): EvalOutput {
+function fullOutput(result: EvaluatorResult, name: string): EvalOutput {
   const output: EvalOutput =
     typeof result === "boolean"
       ? { reward: result ? 1 : 0, isCorrect: result }

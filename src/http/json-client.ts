@@ -17,7 +17,7 @@ import {
   statusFault,
 } from "./http-fault.ts";
 
-export interface RetryPolicy extends BackOff {
+interface RetryPolicy extends BackOff {
   /** The first one included. */
   readonly tries: number;
   /** @default what is no fault of the request: no response, half a response, 408, 425, 429, 5xx */

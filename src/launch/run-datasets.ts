@@ -43,7 +43,7 @@ const quoted = ({ instruction }: Task): string =>
   JSON.stringify(instruction.length > 80 ? `${instruction.slice(0, 79)}…` : instruction);
 
 /** What is said of validation tasks that are training tasks, too. */
-export function leakWarning(leaks: readonly Leak[], count: number): string {
+function leakWarning(leaks: readonly Leak[], count: number): string {
   const near = leaks.filter(({ kind }) => kind === "near").length;
   const how = near === 0 ? "" : near === leaks.length ? " nearly" : ` (${near} nearly)`;
   const examples = leaks

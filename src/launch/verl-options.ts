@@ -7,7 +7,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import { defined } from "../util/defined.ts";
 import { pythonIn } from "../util/process/python-in.ts";
 
-export const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
+const bridgeTokenVariable = "AGENT_TRAINER_BRIDGE_TOKEN";
 
 /** Where `agent-trainer verl setup` creates its environment, relative to the current folder. */
 export const verlEnvironment: string = join(".agent-trainer", "verl");

@@ -11,7 +11,7 @@ import { abortedEpisode } from "./episode.ts";
 import { endRollout, runRollout, type RolloutSetup } from "./rollout.ts";
 import type { RolloutRequest } from "./rollout-request.ts";
 
-export interface RolloutRunOptions {
+interface RolloutRunOptions {
   /** Enforced by the gateway, whatever the agent sends. */
   readonly sampling: SessionOptions["sampling"];
   readonly isValidation: boolean;

@@ -13,7 +13,7 @@ import type { BatchPlan } from "./batches.ts";
 import { type Posterior, SolveRates } from "./solve-rates.ts";
 
 /** Consecutive tasks of the dataset. */
-export interface TaskRange {
+interface TaskRange {
   readonly first: number;
   readonly length: number;
 }

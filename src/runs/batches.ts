@@ -10,7 +10,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { AdaptiveBatches } from "./adaptive-batches.ts";
 
 /** Where the next batch begins. */
-export interface DataCursor {
+interface DataCursor {
   /** From 0. */
   readonly epoch: number;
   /** Tasks of that epoch already used. */
@@ -30,7 +30,7 @@ export interface BatchPlan<T> {
 }
 
 /** What decides the order of the tasks of an epoch. */
-export interface BatchOrder<T> {
+interface BatchOrder<T> {
   readonly seed: number;
   /** Tasks of a lower rank come earlier in each epoch. @default all equal */
   readonly rank?: (task: T) => number;

@@ -14,6 +14,7 @@ import { writeFolderAtomic } from "../util/files/atomic-write.ts";
 import { rename } from "../util/files/rename.ts";
 import type { CurriculumState } from "./adaptive-batches.ts";
 import type { Usage } from "./spending.ts";
+import { isHeld } from "./checkpoint-lease.ts";
 import { stepName } from "./run-log.ts";
 import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
@@ -206,7 +207,10 @@ export async function listCheckpoints(root: string): Promise<number[]> {
 /** In place of a name: a folder of a proper name is complete until it is gone. */
 const prunedPrefix = ".pruned-";
 
-/** Deletes all but the newest `keep` and that of step `best`. Who reads one finds it whole, or not at all. */
+/**
+ * Deletes all but the newest `keep`, that of step `best`, and those in use. Who reads one finds it whole, or not at
+ * all.
+ */
 export async function pruneCheckpoints(
   root: string,
   keep: number,
@@ -216,9 +220,15 @@ export async function pruneCheckpoints(
   for (const name of await readdir(root).catch(() => []))
     if (name.startsWith(prunedPrefix)) await rm(join(root, name), { recursive: true, force: true });
   for (const step of (await listCheckpoints(root)).slice(keep)) {
-    if (step === best) continue;
+    const path = join(root, stepName(step));
+    if (step === best || isHeld(path)) continue;
     const temporary = join(root, `${prunedPrefix}${stepName(step)}`);
-    await rename(join(root, stepName(step)), temporary);
+    await rename(path, temporary);
+    // One who began to use it since then looks for it after that.
+    if (isHeld(path)) {
+      await rename(temporary, path);
+      continue;
+    }
     await rm(temporary, { recursive: true, force: true });
   }
 }

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointError } from "../core/errors.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
+import { isHeld } from "./checkpoint-lease.ts";
 import { isLocked, lockRun } from "./run-lock.ts";
 import { stepName } from "./run-log.ts";
 import { listRuns, readRun, type RunSummary } from "./run-summary.ts";
@@ -31,7 +32,7 @@ export interface CleanedRun {
 
 /**
  * Deletes old checkpoints of all runs of a folder. Of each run the newest intact checkpoint and that of
- * the best validation stay, and those that another run of the folder names as its model. A run that a
+ * the best validation stay, those that another run of the folder names as its model, and those in use. A run that a
  * process is using, or that has no intact checkpoint, is left as it is.
  *
  * @example
@@ -72,7 +73,8 @@ async function cleanRun(
       candidate < step &&
       candidate !== best?.step &&
       candidate !== run.bestValidation?.step &&
-      !isNamed(candidate);
+      !isNamed(candidate) &&
+      !isHeld(join(root, stepName(candidate)));
     const old = run.checkpoints.filter((checkpoint) => isOld(checkpoint.step));
     if (!dryRun) {
       for (const checkpoint of old)

@@ -15,7 +15,7 @@ export function meanOf(values: readonly number[]): number | undefined {
  * The rewards that train, one for each episode that has one, including failures caused by the agent.
  * If trajectories of an episode have different rewards, as a flow may report them, it is their mean.
  */
-export function rewardsOf(episodes: readonly Episode[]): number[] {
+function rewardsOf(episodes: readonly Episode[]): number[] {
   return episodes.flatMap((episode) => {
     const { reward, trajectories } = episode;
     if (reward === null || !isScored(episode)) return [];
@@ -39,7 +39,7 @@ export function haveCorrectness(episodes: readonly Episode[]): boolean {
  * Fraction of correct episodes; a failed one is incorrect. `undefined` when none was scored as
  * either.
  */
-export function passRate(episodes: readonly Episode[]): number | undefined {
+function passRate(episodes: readonly Episode[]): number | undefined {
   if (!haveCorrectness(episodes)) return undefined;
   const ended = episodes.filter((episode) => !isCutOff(episode));
   return meanOf(ended.map((episode) => (episode.isCorrect === true ? 1 : 0)));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { configFields } from "../config/fields.ts";
 import type { ChangedOption } from "../core/changed-option.ts";
 import { configFile, readStoredConfig } from "./stored-config.ts";
+import { isJsonObject } from "../util/json-object.ts";
 
 /** Options whose values only say which run it is. */
 export const identifying: ReadonlySet<string> = new Set([
@@ -12,7 +13,7 @@ export const identifying: ReadonlySet<string> = new Set([
 ]);
 
 function flatten(value: unknown, path = "", into = new Map<string, string>()): Map<string, string> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+  if (isJsonObject(value)) {
     for (const [key, own] of Object.entries(value)) {
       flatten(own, path === "" ? key : `${path}.${key}`, into);
     }

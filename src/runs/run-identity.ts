@@ -47,10 +47,7 @@ export function hashDataset(tasks: Dataset, rank?: (task: Task) => number): stri
 }
 
 /** The value in an earlier run; an option that it did not have was at its default. */
-export function valueBefore(
-  before: Tree,
-  { key, default: standard, inherits }: ConfigField,
-): unknown {
+function valueBefore(before: Tree, { key, default: standard, inherits }: ConfigField): unknown {
   const source = configFields().find((field) => field.key === inherits);
   return valueAt(before, key) ?? (source === undefined ? standard : valueBefore(before, source));
 }

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { AgentTrainerError } from "../core/errors.ts";
 import { renameSync } from "../util/files/rename.ts";
 
-interface LockRecord {
+/** The process that has something. */
+export interface LockRecord {
   readonly pid: number;
   readonly host: string;
   /** Start time of the process: containers give a new process the pid of a dead one. */
@@ -27,7 +28,8 @@ function readLock(path: string): LockRecord | null {
   }
 }
 
-function isAlive(record: LockRecord): boolean {
+/** False only where it is known to have ended. */
+export function isAlive(record: LockRecord): boolean {
   if (record.host !== hostname()) return true;
   if (record.pid === process.pid) return record.processStart === processStart();
   try {
@@ -43,6 +45,14 @@ export function isLocked(folder: string): boolean {
   const found = readLock(join(folder, "run.lock"));
   return found !== null && isAlive(found);
 }
+
+/** Of this process. */
+export const ownRecord = (): LockRecord => ({
+  pid: process.pid,
+  host: hostname(),
+  processStart: processStart(),
+  token: crypto.randomUUID(),
+});
 
 function lockedError(path: string, record: LockRecord | null): AgentTrainerError {
   const owner = record === null ? "another process" : `process ${record.pid} on ${record.host}`;
@@ -60,12 +70,7 @@ function lockedError(path: string, record: LockRecord | null): AgentTrainerError
  */
 export function lockRun(folder: string): () => void {
   const path = join(folder, "run.lock");
-  const record: LockRecord = {
-    pid: process.pid,
-    host: hostname(),
-    processStart: processStart(),
-    token: crypto.randomUUID(),
-  };
+  const record = ownRecord();
   // Written to a temporary file and linked, so that no process reads a lock without its content.
   const temporary = join(folder, `.run.lock.${record.token}`);
   try {

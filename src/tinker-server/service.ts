@@ -22,7 +22,7 @@ import type { SamplerSession } from "./sampling/sampler-table.ts";
 import { SessionTable, type Session } from "./session-table.ts";
 import { TrainingRequests } from "./training-requests.ts";
 
-export interface ServiceLimits extends ModelLimits {
+interface ServiceLimits extends ModelLimits {
   readonly sessionTimeoutMs: number;
   readonly gapMs: number;
   /** Samplers that keep their weights in memory. */

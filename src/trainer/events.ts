@@ -19,7 +19,7 @@ function withoutKeys(body: UnstampedEvent): UnstampedEvent {
  * A listener that throws must not fail the run: its first error becomes a warning event, and that
  * listener is not called again.
  */
-export function createEmitter(write: EventListener, listeners: readonly EventListener[]): Emit {
+function createEmitter(write: EventListener, listeners: readonly EventListener[]): Emit {
   const active = new Set(listeners);
   const emit: Emit = (step, body) => {
     const event = { ...withoutKeys(body), step, time: Date.now() } as TrainerEvent;

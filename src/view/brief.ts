@@ -1,5 +1,5 @@
 /** What an episode did, in a few lines: tools that were called, what came back, and what was said. Pure. */
-import type { Conversation, ViewMessage } from "./api.ts";
+import type { Conversation, ViewMessage } from "./api/conversation.ts";
 
 export type BriefLine = readonly ["calls" | "tool" | "says", string];
 

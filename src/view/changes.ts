@@ -1,5 +1,6 @@
 /** The same tasks at the first and at the newest step that has them: what training changed. Pure. */
-import type { EpisodePhase, RunChanges } from "./api.ts";
+import type { EpisodePhase } from "./api/episodes.ts";
+import type { RunChanges } from "./api/tasks.ts";
 import type { TaskCell } from "./index/query.ts";
 
 const maxTasks = 20;

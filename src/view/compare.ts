@@ -6,7 +6,8 @@ import type { EvaluationItem } from "../runs/evaluations/evaluation-item.ts";
 import type { TerminationReason } from "../core/trajectory.ts";
 import { optionDifferences } from "../runs/compare-runs.ts";
 import { parseYaml } from "../util/yaml-text.ts";
-import type { EpisodePhase, EpisodeRow, RunsCompared } from "./api.ts";
+import type { EpisodePhase, EpisodeRow } from "./api/episodes.ts";
+import type { RunsCompared } from "./api/comparisons.ts";
 import { lastStepOf, rowsOfPhase } from "./index/query.ts";
 import type { RunIndex } from "./index/run-index.ts";
 

@@ -1,5 +1,5 @@
 /** Curves over steps: smoothed, with the spread of rollouts, and means over runs. Pure. */
-import type { MetricTable } from "./api.ts";
+import type { MetricTable } from "./api/runs.ts";
 
 export type Values = readonly (number | null)[];
 

@@ -1,6 +1,6 @@
 /** Lines of metrics as one list of numbers per metric. */
 import type { MetricLine } from "../runs/health/history.ts";
-import type { MetricTable } from "./api.ts";
+import type { MetricTable } from "./api/runs.ts";
 
 /** One column per step; a step's validation and its training share it. */
 export function metricTable(lines: readonly MetricLine[]): MetricTable {

@@ -1,5 +1,5 @@
 /** Phases of a run's episodes. Pure. */
-import type { EpisodePhase } from "./api.ts";
+import type { EpisodePhase } from "./api/episodes.ts";
 
 const phases: readonly EpisodePhase[] = ["validation", "evaluation", "train"];
 

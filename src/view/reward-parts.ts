@@ -1,5 +1,5 @@
 /** Correlations of the reward with its parts and with the length of episodes. */
-import type { Correlation, RewardParts } from "./api.ts";
+import type { Correlation, RewardParts } from "./api/runs.ts";
 import type { ScoredRow } from "./index/query.ts";
 
 /** Signals beyond it are dropped: a matrix of more cannot be read. */

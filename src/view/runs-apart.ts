@@ -1,6 +1,6 @@
 /** What sets runs apart: options that are not the same in all, and which differ in their seed alone. */
 import { identifying } from "../runs/read-options.ts";
-import type { RunsApart } from "./api.ts";
+import type { RunsApart } from "./api/comparisons.ts";
 
 type Options = ReadonlyMap<string, string>;
 

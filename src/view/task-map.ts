@@ -1,5 +1,6 @@
 /** Rewards by task and step: which tasks are learned, and when. Pure. */
-import type { EpisodePhase, MapCell, MapRow, TaskFate, TaskMap } from "./api.ts";
+import type { EpisodePhase } from "./api/episodes.ts";
+import type { MapCell, MapRow, TaskFate, TaskMap } from "./api/tasks.ts";
 import type { TaskCell } from "./index/query.ts";
 
 /** More cannot be told apart on a screen: neighbouring steps share a column. */

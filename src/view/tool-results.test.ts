@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ViewCall, ViewMessage } from "./api.ts";
+import type { ViewCall, ViewMessage } from "./api/conversation.ts";
 import { pairResults } from "./tool-results.ts";
 
 const asks = (k: number, ids: readonly string[], newMessages: readonly ViewMessage[], thread = 0) =>

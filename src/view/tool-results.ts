@@ -1,5 +1,5 @@
 /** Which tool result belongs to which call, so that a card can show both. Pure. */
-import type { ViewCall, ViewMessage } from "./api.ts";
+import type { ViewCall, ViewMessage } from "./api/conversation.ts";
 
 export interface PairedResults {
   /** By the id of the tool call. */

@@ -9,6 +9,7 @@ import {
   type ImproveRunOptions,
 } from "../../src/launch/improve/improve.ts";
 import { locateModel } from "../../src/launch/evaluate/locate-model.ts";
+import { readEpisodes } from "../../src/runs/evaluations/recorded-episodes.ts";
 import { readHandedOver } from "../../src/runs/rounds/handed-over.ts";
 import { readRounds } from "../../src/runs/rounds/round-file.ts";
 import { runCli } from "../../src/cli/program.ts";
@@ -19,6 +20,14 @@ beforeEach(() => void (production = newProduction()));
 afterEach(() => production[Symbol.dispose]());
 
 const rounds = (): string => join(production.folder, "improve");
+
+const rollouts = [
+  "data.train_batch_size=2",
+  "rollout.n=4",
+  "trainer.total_batches=2",
+  "trainer.save_freq=1",
+  "trainer.test_freq=0",
+];
 
 /** A round that ends after it has curated. */
 const noTraining = ["curate.min_rows=1000"];
@@ -75,6 +84,37 @@ it("hands over what the gate calls better, and goes on from it with new feedback
     inUse: { model: handedOver?.model, version: handedOver?.version },
     curate: { rows: { train: 12 }, feedback: { from: 16, to: 28 } },
   });
+});
+
+it("learns by rollouts at what was asked, with the rewards of the configuration", async () => {
+  await production.add("first", 16);
+  const evaluator = join(production.folder, "evaluator.mjs");
+  writeFileSync(
+    evaluator,
+    "export const evaluator = (task, { output }) => output === (task.metadata.answer ?? null);",
+  );
+  const overrides = JSON.stringify([...rollouts, `evaluator=${evaluator}`, "env=?nearest=0.9"]);
+  const round = await run(["train.with=rl", `train.overrides=${overrides}`]);
+  expect(round).toMatchObject({
+    status: "handed over",
+    curate: { rows: { train: 16 } },
+    train: { with: "rl", steps: 2 },
+  });
+  const [last] = [...readEpisodes(join(rounds(), "round-000001"))].slice(-1);
+  // What production asked, and how it was answered there.
+  expect(last?.task.metadata).toMatchObject({ messages: [{ role: "system" }, { role: "user" }] });
+});
+
+it("does not learn from an evaluator that thumbs contradict", async () => {
+  await production.add("first", 16);
+  const evaluator = join(production.folder, "evaluator.mjs");
+  writeFileSync(evaluator, "export const evaluator = () => Math.random() > 2;");
+  const overrides = JSON.stringify([...rollouts, `evaluator=${evaluator}`]);
+  const flags = ["train.with=rl", `train.overrides=${overrides}`, "train.min_kappa=0.2"];
+  await expect(run(flags)).rejects.toThrow(
+    /agrees with 50.0 % of 16 thumbs, kappa is unknown.*train.min_kappa is 0.2/u,
+  );
+  expect(existsSync(join(rounds(), "round-000001", "checkpoints"))).toBe(false);
 });
 
 it("stops where the gate says no, says by how much, and leaves the model in use", async () => {

@@ -14,7 +14,13 @@ import { createUpstream } from "../../src/testing/index.ts";
 import { newFolder } from "../trainer/coin-run.ts";
 import { readSpans } from "../../src/production/store/production-store.ts";
 import type { CanaryChange } from "../../src/launch/serve/serve-options.ts";
-import { pruneCheckpoints, readCheckpoint, saveCheckpoint } from "../../src/runs/checkpoint.ts";
+import {
+  listCheckpoints,
+  pruneCheckpoints,
+  readCheckpoint,
+  saveCheckpoint,
+} from "../../src/runs/checkpoint.ts";
+import { writeHandedOver } from "../../src/runs/rounds/handed-over.ts";
 import { trainedRun } from "./trained-run.ts";
 
 let trained = "";
@@ -258,6 +264,45 @@ it(
   },
 );
 
+it("follows what improve hands over from one run to the next, and keeps it from being deleted", async () => {
+  const improve = newFolder();
+  const runs = [1, 2].map((round) => join(improve, `round-00000${round}`));
+  for (const run of runs) cpSync(trained, run, { recursive: true });
+  const pathOf = (round: number, step: number): string =>
+    join(runs[round - 1]!, "checkpoints", `00000${step}`);
+  const handOver = (round: number, step: number): void =>
+    writeHandedOver(improve, { round, model: pathOf(round, step), version: "v" });
+  handOver(1, 1);
+  const swaps: unknown[] = [];
+  const own = await createModelServer({
+    models: [{ name: "shop", model: improve }],
+    follow: true,
+    followEveryMs: 20,
+    onSwap: (swap) => swaps.push(swap),
+  });
+  const { url: ownUrl } = await own.listen();
+  const texts = () => textOf(openai(ownUrl), "shop");
+  const first = await texts();
+  expect(first).toBe(await textOf(openai(url, "secret"), "step-1"));
+  handOver(2, 3);
+  await expect
+    .poll(() => swaps, { timeout: 20_000 })
+    .toEqual([{ model: "shop", step: 3, checkpoint: pathOf(2, 3) }]);
+  expect(await texts()).toBe(await textOf(openai(url, "secret"), "shop"));
+  // The same step of another run is another model, too.
+  handOver(1, 3);
+  await expect.poll(() => swaps.length, { timeout: 20_000 }).toBe(2);
+  handOver(2, 1);
+  await expect.poll(() => swaps.length, { timeout: 20_000 }).toBe(3);
+  expect(await texts()).toBe(first);
+  await pruneCheckpoints(join(runs[1]!, "checkpoints"), 1, null);
+  expect(await listCheckpoints(join(runs[1]!, "checkpoints"))).toEqual([3, 1]);
+  await own[Symbol.asyncDispose]();
+  // What was handed over last stays without a server, too.
+  await pruneCheckpoints(join(runs[1]!, "checkpoints"), 1, null);
+  expect(await listCheckpoints(join(runs[1]!, "checkpoints"))).toEqual([3, 1]);
+});
+
 it("tries newer checkpoints of a run, and says exactly which one responds", async () => {
   const run = join(newFolder(), "shop");
   const checkpoints = join(run, "checkpoints");
@@ -353,7 +398,8 @@ it("starts while the run saves and prunes its checkpoints", async () => {
     loop.isDone = true;
     await pruning;
   }
-  expect(readdirSync(root)).toEqual([String(loop.step).padStart(6, "0")]);
+  await pruneCheckpoints(root, 1, null);
+  expect(await listCheckpoints(root)).toEqual([loop.step]);
 });
 
 it("does not open another checkpoint than the one that was named, and says that it is gone", async () => {

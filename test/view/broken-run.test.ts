@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
 import { listRuns } from "../../src/runs/run-summary.ts";
-import type { MetricTable, RunEntry } from "../../src/view/api.ts";
+import type { MetricTable, RunEntry } from "../../src/view/api/runs.ts";
 import { exportHtml } from "../../src/view/html/export-html.ts";
 import { RunIndex } from "../../src/view/index/run-index.ts";
 import { startViewServer } from "../../src/view/server/view-server.ts";

@@ -1,7 +1,8 @@
 /** Which runs the page of runs overlays, and their colors. */
 import { expect, it } from "vitest";
 import { colorOf, fitting } from "../../src/view/app/overlaid.ts";
-import type { RunEntry, RunsApart } from "../../src/view/api.ts";
+import type { RunEntry } from "../../src/view/api/runs.ts";
+import type { RunsApart } from "../../src/view/api/comparisons.ts";
 
 const runs = Array.from({ length: 20 }, (_, key) => ({ key }) as RunEntry);
 /** Four points with five seeds each. */

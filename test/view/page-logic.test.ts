@@ -1,6 +1,7 @@
 /** What the page computes itself: alignment, colors of tokens, ranges of charts, replays, the map of tasks. */
 import { expect, it } from "vitest";
-import type { MapRow, TokenView, ViewCall } from "../../src/view/api.ts";
+import type { MapRow } from "../../src/view/api/tasks.ts";
+import type { TokenView, ViewCall } from "../../src/view/api/conversation.ts";
 import { align } from "../../src/view/app/align.ts";
 import { paddedRange } from "../../src/view/app/chart-range.ts";
 import { dateText, duration, rough } from "../../src/view/app/format.ts";

@@ -6,22 +6,22 @@ import { compareEvaluations } from "../../src/runs/evaluations/compare.ts";
 import type { EvaluationItem } from "../../src/runs/evaluations/evaluation-item.ts";
 import type {
   CallHttp,
-  ChangedOption,
-  EpisodePage,
-  Finding,
   GroupMember,
-  MetricTable,
-  RewardParts,
   RolloutView,
-  RunChanges,
-  RunEntry,
-  RunsApart,
-  RunsCompared,
   Sibling,
-  TaskMap,
   TokenView,
   ViewEpisode,
-} from "../../src/view/api.ts";
+} from "../../src/view/api/conversation.ts";
+import type {
+  ChangedOption,
+  Finding,
+  MetricTable,
+  RewardParts,
+  RunEntry,
+} from "../../src/view/api/runs.ts";
+import type { EpisodePage } from "../../src/view/api/episodes.ts";
+import type { RunChanges, TaskMap } from "../../src/view/api/tasks.ts";
+import type { RunsApart, RunsCompared } from "../../src/view/api/comparisons.ts";
 import { startViewServer, type ViewServer } from "../../src/view/server/view-server.ts";
 import { coinBackend } from "../trainer/coin-backend.ts";
 import { coinTrainer, newFolder } from "../trainer/coin-run.ts";
@@ -167,7 +167,7 @@ it("shows what was configured, next to what is wrong and as a list", async () =>
   // Its episodes are of the first step, which is not among the newest ones.
   expect(found!.example).toBeNull();
   const section = await read<{ text: string }>(`/api/docs/${found!.doc.split("#")[1]!}`);
-  expect(section.text).toContain("groups_filtered, a problem.");
+  expect(section.text).toContain("A problem. Every group is dropped");
   expect((await get("/api/docs/nothing")).status).toBe(404);
   const episode = await read<ViewEpisode>("/api/runs/1/episodes/1");
   expect(JSON.parse(episode.metadata)).toEqual({ answer: "z" });

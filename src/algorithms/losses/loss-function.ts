@@ -21,7 +21,7 @@ export interface LossFunctionToken {
  * @example
  * ({ logprob, samplingLogprob, advantage }) => -Math.exp(logprob - samplingLogprob) * advantage
  */
-export type TokenLossFunction = (token: LossFunctionToken) => number;
+type TokenLossFunction = (token: LossFunctionToken) => number;
 
 /** A formula for a token, or terms and gradients of a whole row for losses that look at several tokens. */
 export type LossFunction = TokenLossFunction | { readonly row: RowLoss };

@@ -11,7 +11,7 @@ import { maxLogRatio, ratioOf } from "../../core/loss/log-ratio.ts";
 import { concatenated, populationStd } from "../statistics.ts";
 import { parseBounds, sumOf, type RatioBounds, type TokenValues } from "./log-ratios.ts";
 
-export const weightModes = ["token", "sequence"] as const;
+const weightModes = ["token", "sequence"] as const;
 export type WeightMode = (typeof weightModes)[number];
 
 /** What happens to a weight that is too large, or too small. */

@@ -37,7 +37,7 @@ const advantageDropReasons = [
 ] as const;
 
 /** Why something did not become part of a row. */
-export type RowDropReason = StepDropReason | (typeof advantageDropReasons)[number] | "truncated";
+type RowDropReason = StepDropReason | (typeof advantageDropReasons)[number] | "truncated";
 
 /** One number for all sampled tokens of a step, or one for each; null where there is none. */
 export type StepAdvantage = number | ArrayLike<number> | null;

@@ -14,9 +14,11 @@ import { UnsupportedOptionError } from "../../core/errors.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Renderer, Sampler } from "../../core/policy.ts";
-import { refuseObservations } from "../../core/refuse-observations.ts";
-import { refuseAdapters } from "../../core/refuse-adapters.ts";
-import { refuseQuantization } from "../../core/refuse-quantization.ts";
+import {
+  refuseAdapters,
+  refuseObservations,
+  refuseQuantization,
+} from "../../core/refuse-unsupported.ts";
 import type { TinkerCallOptions } from "../../tinker-api/wire/futures.ts";
 import type { AdamParams, ModelClient } from "../../tinker-api/wire/model-client.ts";
 import { defined } from "../../util/defined.ts";

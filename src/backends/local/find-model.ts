@@ -2,16 +2,24 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readdir } from "node:fs/promises";
 import { ModelError } from "../../core/errors.ts";
 import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
-import { adaptersIn, isAdapterFolder } from "../../engine/checkpoint/lora-adapter.ts";
+import {
+  adaptersIn,
+  isAdapterFolder,
+  mergeAdapter,
+  readLoraAdapter,
+} from "../../engine/checkpoint/lora-adapter.ts";
 import { parseModelId } from "../../models/hub/model-id.ts";
 import { resolveModel, type PullOptions } from "../../models/hub/pull-model.ts";
 import { reopen } from "../../util/files/reopen.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { builtinName, isBuiltinName, modelNotFound } from "./model-name.ts";
-import { mergedCheckpoint } from "./merged-checkpoint.ts";
-import { findRunWeights } from "./run-weights.ts";
+import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
+import { exportFolder } from "../../engine/checkpoint/export-folder.ts";
+import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
+import { modelAssets } from "./load-model.ts";
 
 const builtinRoot = new URL("../../../models/", import.meta.url);
 
@@ -96,4 +104,60 @@ function adapterGiven(name: string, path: string): ModelError {
     hint: `Merge it into its base first: agent-trainer model merge ${name} --into OUT`,
     fields: { name, path },
   });
+}
+
+const isCheckpoint = (path: string): boolean =>
+  existsSync(join(path, "state.json")) && existsSync(join(path, "weights"));
+
+/**
+ * Weights of the run's newest checkpoint, or of the one that is named; null if the folder is neither a run's
+ * nor a checkpoint.
+ * @throws ModelError when the run has no checkpoint yet.
+ */
+async function findRunWeights(given: string): Promise<string | null> {
+  const path = namedCheckpoint(given, (why) => new ModelError(why));
+  if (isCheckpoint(path)) return join(path, "weights");
+  if (!existsSync(join(path, "config.resolved.yaml"))) return null;
+  const root = join(path, "checkpoints");
+  let listed: readonly string[] = [];
+  return reopen(
+    async () => {
+      const names = await readdir(root).catch(() => []);
+      listed = names
+        .filter((name) => /^\d{6,}$/u.test(name))
+        .sort((a, b) => Number(b) - Number(a))
+        .map((name) => join(root, name));
+      const newest = listed.find(isCheckpoint);
+      if (newest !== undefined) return join(newest, "weights");
+      throw new ModelError({
+        message: `The run ${path} has no checkpoint yet, so it has no model.`,
+        hint: "Let it finish a step that is saved; see trainer.save_freq.",
+        fields: { path },
+      });
+    },
+    // Deleted since it was listed, after a newer one was saved.
+    () => listed.some((folder) => !existsSync(folder)),
+  );
+}
+
+/**
+ * A checkpoint that is a LoRA adapter as a model to start from: the base with the adapter merged, written once
+ * next to the checkpoint's weights.
+ * @param findBase locates the base that the adapter names.
+ * @returns the folder of the merged model; null where the adapter does not name its base.
+ * @throws ModelError when the two do not fit.
+ */
+async function mergedCheckpoint(
+  weights: string,
+  findBase: (name: string) => Promise<string>,
+): Promise<string | null> {
+  const merged = join(dirname(weights), "merged");
+  if (existsSync(join(merged, "config.json"))) return merged;
+  const adapter = await readLoraAdapter(weights);
+  if (adapter.baseModel === null) return null;
+  const relative = resolve(weights, adapter.baseModel);
+  const base = await findBase(existsSync(relative) ? relative : adapter.baseModel);
+  const source = mergeAdapter(await openModelSource(base), adapter);
+  await exportFolder(source, merged, { format: "f32", assets: await modelAssets(base) });
+  return merged;
 }

@@ -25,7 +25,7 @@ export interface SmallVocabulary {
   readonly contextLength: number;
 }
 
-export function foreignPromptNotice(
+function foreignPromptNotice(
   { name, vocabulary, contextLength }: SmallVocabulary,
   charactersPerToken: number,
   tools: readonly string[] = [],

@@ -6,8 +6,8 @@ import { isGgufPath } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { parseModelId } from "../../models/hub/model-id.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 
-export const builtinPrefix = "builtin:";
-export const builtinModels = ["shop-tiny"] as const;
+const builtinPrefix = "builtin:";
+const builtinModels = ["shop-tiny"] as const;
 
 export const isBuiltinName = (name: string): boolean => name.startsWith(builtinPrefix);
 

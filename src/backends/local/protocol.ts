@@ -10,7 +10,7 @@ import type { QuantizationDistance } from "../../engine/quantization-distance.ts
 import type { UpdateLimits } from "../../core/loss/update-limits.ts";
 import type { RowMessage } from "./row-message.ts";
 
-export interface LoadedModel {
+interface LoadedModel {
   readonly contextLength: number;
   /** Null without quantization. */
   readonly quantizationDistance: QuantizationDistance | null;

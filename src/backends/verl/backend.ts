@@ -15,10 +15,12 @@ import type {
 } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
 import { ConfigError, ModelError, NumericsError } from "../../core/errors.ts";
-import { refuseAdapters } from "../../core/refuse-adapters.ts";
-import { refuseQuantization } from "../../core/refuse-quantization.ts";
+import {
+  refuseAdapters,
+  refuseObservations,
+  refuseQuantization,
+} from "../../core/refuse-unsupported.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
-import { refuseObservations } from "../../core/refuse-observations.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { parseModelId } from "../../models/hub/model-id.ts";
 import { resolveModel } from "../../models/hub/pull-model.ts";

@@ -40,7 +40,7 @@ export interface VerlAttachment {
 }
 
 /** A bridge started as a Ray job, on a machine that can be reached from here. */
-export interface VerlJob {
+interface VerlJob {
   /** URL of Ray's dashboard. */
   readonly dashboard: string;
 }

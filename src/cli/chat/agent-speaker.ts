@@ -1,7 +1,7 @@
 /** The agent of a configuration: each line is a task for it, with its own system prompt and its tools. */
 import type { Episode } from "../../core/trajectory.ts";
 import type { AgentSession } from "../../launch/evaluate/agent-session.ts";
-import type { ViewMessage } from "../../view/api.ts";
+import type { ViewMessage } from "../../view/api/conversation.ts";
 import { toolCallTexts } from "../../view/episode/conversation.ts";
 import { conversationOf } from "../../view/episode/view-episode.ts";
 import type { Speaker } from "./speaker.ts";
@@ -13,7 +13,7 @@ function textsOf(message: ViewMessage): string[] {
 }
 
 /** What the model said, the tools it called, and what these returned; the request itself is not repeated. */
-export function episodeText(episode: Episode): string {
+function episodeText(episode: Episode): string {
   const { trajectories, output, error } = conversationOf(episode);
   const said = trajectories.flatMap(({ calls }) =>
     calls.flatMap(({ newMessages, response }, i) =>

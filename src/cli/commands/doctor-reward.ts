@@ -1,6 +1,5 @@
 /** `agent-trainer doctor reward`: probes the evaluator of a configuration before a model learns to. */
 import { folderOf, loadConfig } from "../../config/load.ts";
-import type { Evaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
@@ -12,8 +11,7 @@ import {
   type RewardReport,
 } from "../../launch/evaluate/reward-doctor/doctor-reward.ts";
 import type { RewardCase } from "../../launch/evaluate/reward-doctor/report.ts";
-import { loadAgent } from "../../launch/load-agent.ts";
-import { loadExport } from "../../launch/load-module.ts";
+import { loadEvaluator } from "../../launch/load-evaluator.ts";
 import { loadTasks } from "../../launch/run-datasets.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
@@ -24,24 +22,6 @@ import { type CliIo, writeResult } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { createLiveLine } from "../terminal/live-line.ts";
 import { type Colors, colorsFor, safeText } from "../terminal/terminal.ts";
-import { isGiven } from "../../util/given.ts";
-
-async function evaluatorOf(config: TrainConfig, given: string | undefined): Promise<Evaluator> {
-  const spec = given ?? config.evaluator;
-  if (spec !== null) {
-    const folder = given === undefined ? folderOf(config) : process.cwd();
-    const option = given === undefined ? "evaluator" : "--evaluator";
-    const found = await loadExport({ spec, folder, option, defaults: ["evaluator", "default"] });
-    return found as Evaluator;
-  }
-  const own = await loadAgent(config, folderOf(config), true);
-  if (isGiven(own.evaluator)) return own.evaluator;
-  throw new ConfigError({
-    message: "evaluator is not set, so there is nothing to probe.",
-    hint: "Set evaluator=path#export, or pass --evaluator. An agent that returns its own reward is looked at with --rollouts, or with --from RUN and an evaluator.",
-    fields: { option: "evaluator" },
-  });
-}
 
 async function tasksOf(config: TrainConfig): Promise<readonly Task[]> {
   const { train, val } = config.dataset;
@@ -153,7 +133,7 @@ export const command: CliCommand = defineCommand({
     });
     const { signal } = interrupt;
     try {
-      const evaluator = await evaluatorOf(config, given);
+      const evaluator = await loadEvaluator(config, given);
       const tasks = await tasksOf(config);
       const recorded = from === undefined ? [] : [...readEpisodes(from)];
       const sampled =

@@ -11,7 +11,7 @@ import {
 } from "../../runs/evaluations/recorded-episodes.ts";
 import { toLine } from "../../runs/json-lines.ts";
 import { listRuns } from "../../runs/run-summary.ts";
-import type { TokenView } from "../../view/api.ts";
+import type { TokenView } from "../../view/api/conversation.ts";
 import { episodeMarkdown } from "../../view/episode/markdown.ts";
 import { keptTokens } from "../../view/episode/token-records.ts";
 import { type GroupRewards, tokenView } from "../../view/episode/token-view.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../../core/errors.ts";
 import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
-import type { IndexState } from "../../view/api.ts";
+import type { IndexState } from "../../view/api/episodes.ts";
 import { exportHtml } from "../../view/html/export-html.ts";
 import { startViewServer } from "../../view/server/view-server.ts";
 import { isViewable, ViewedRun, viewableIn } from "../../view/server/viewed-run.ts";

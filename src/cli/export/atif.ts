@@ -7,6 +7,7 @@ import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
 import { newMessages } from "../../view/episode/conversation.ts";
 import { messageText } from "../../core/message-text.ts";
 import { wireTool } from "../../core/wire-message.ts";
+import { parseObject } from "../../util/json-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,14 +44,7 @@ function contentOf(content: ChatMessage["content"]): unknown {
 
 /** The format wants an object; what a model wrote may be none. */
 function argumentsOf(text: string): Fields {
-  try {
-    const value: unknown = JSON.parse(text === "" ? "{}" : text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Fields;
-  } catch {
-    // Kept as it is, below.
-  }
-  return { text };
+  return parseObject(text === "" ? "{}" : text) ?? { text };
 }
 
 const callsOf = ({ toolCalls = [] }: ChatMessage): Pick<AtifStep, "tool_calls"> =>

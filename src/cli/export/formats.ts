@@ -6,7 +6,7 @@ import { otelDocument } from "./open-telemetry.ts";
 import { trackioDocuments } from "./trackio.ts";
 import { trainingTraces } from "./training-trace.ts";
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Smallest reward of a conversation in `chat`; null: correct episodes. */
   readonly minReward: number | null;
   /** Version of this package. */

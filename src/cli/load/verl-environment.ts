@@ -4,7 +4,7 @@ import { pythonIn } from "../../util/process/python-in.ts";
 import type { SetupStep } from "./setup-step.ts";
 
 export const inferenceNames = ["vllm", "sglang", "none"] as const;
-export type InferenceName = (typeof inferenceNames)[number];
+type InferenceName = (typeof inferenceNames)[number];
 
 /** Versions that were resolved together; verl's own version constraints allow few others. */
 const pins = {
@@ -27,7 +27,7 @@ export interface SetupOptions {
   readonly flashAttention: boolean;
 }
 
-export function packagesFor(inference: InferenceName): readonly string[] {
+function packagesFor(inference: InferenceName): readonly string[] {
   const extra = inference === "none" ? "" : `[${inference}]`;
   return [
     `verl${extra}==${pins.verl}`,

@@ -1,5 +1,10 @@
 /** An episode in the terminal: its conversation, what each call took, and the score. */
-import type { Conversation, ViewCall, ViewMessage, ViewTrajectory } from "../../view/api.ts";
+import type {
+  Conversation,
+  ViewCall,
+  ViewMessage,
+  ViewTrajectory,
+} from "../../view/api/conversation.ts";
 import { toolCallTexts } from "../../view/episode/conversation.ts";
 import { type Colors, safeText } from "../terminal/terminal.ts";
 

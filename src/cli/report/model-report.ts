@@ -28,7 +28,7 @@ export interface ModelReport {
 }
 
 /** MiB, with `local.precision` f32; bf16 takes less. */
-export interface MemoryEstimate {
+interface MemoryEstimate {
   readonly sampling: number;
   /** LoRA of rank 8. */
   readonly lora: number;

@@ -1,5 +1,5 @@
 /** The sampled tokens of a call as a table, with what was kept of training on them. */
-import type { TokenView } from "../../view/api.ts";
+import type { TokenView } from "../../view/api/conversation.ts";
 import { visibleText } from "../../view/episode/visible-text.ts";
 import { safeText } from "../terminal/terminal.ts";
 import { formatTable } from "./evaluation-table.ts";

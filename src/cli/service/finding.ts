@@ -20,7 +20,7 @@ export interface Finding {
 
 export const topics = ["routes", "losses", "optimizer", "sampling", "snapshots"] as const;
 
-export type Topic = (typeof topics)[number];
+type Topic = (typeof topics)[number];
 
 export type Answer = Omit<Finding, "topic" | "name">;
 

@@ -3,12 +3,32 @@ import { createTinkerClient, type TinkerClient } from "../../tinker-api/client.t
 import type { TinkerClientOptions } from "../../tinker-api/client-options.ts";
 import type { ServerModel } from "../../tinker-api/rest-client.ts";
 import { TinkerError, TinkerUnreachableError } from "../../tinker-api/tinker-error.ts";
-import { ask, type Finding, type Probe, type ProbeContext } from "./finding.ts";
+import { ask, type Finding, type Probe, type ProbeContext, no, unknown, yes } from "./finding.ts";
 import { lossProbes } from "./probe-losses.ts";
 import { optimizerProbes } from "./probe-optimizer.ts";
-import { routeProbes } from "./probe-routes.ts";
 import { samplingProbes } from "./probe-sampling.ts";
 import { snapshotProbes } from "./probe-snapshots.ts";
+
+/** Routes of the Tinker API that change nothing: which of them a server has. */
+const routes: readonly (readonly ["GET" | "POST", string, object?])[] = [
+  ["GET", "healthz"],
+  ["GET", "get_server_capabilities"],
+  ["POST", "client/config", { sdk_version: "0.38.0" }],
+  ["POST", "client/dynamic_config", { sdk_version: "0.38.0" }],
+  ["GET", "training_runs?limit=1"],
+  ["GET", "checkpoints?limit=1"],
+  ["GET", "sessions?limit=1"],
+];
+
+const routeProbes: readonly Probe[] = routes.map(([method, route, body]) => ({
+  topic: "routes",
+  name: `${method} ${route.replace(/\?.*$/u, "")}`,
+  async ask({ statusOf }) {
+    const status = await statusOf(method, route, body);
+    if (status >= 200 && status < 300) return yes(`status ${status}`);
+    return [404, 405, 501].includes(status) ? no(`status ${status}`) : unknown(`status ${status}`);
+  },
+}));
 
 export interface ServiceReport {
   readonly url: string;

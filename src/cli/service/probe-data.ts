@@ -30,7 +30,7 @@ export function each(value: (index: number) => number): number[] {
 }
 
 /** [targets] of the first datum; null where the server returns none. */
-export function logprobsOf({ outputs }: ForwardBackwardOutput): readonly number[] | null {
+function logprobsOf({ outputs }: ForwardBackwardOutput): readonly number[] | null {
   const found = outputs[0]?.["logprobs"];
   return found?.dtype === "float32" ? Array.from(found.data) : null;
 }

@@ -151,6 +151,20 @@ describe("createProgress", () => {
       expect(shown({}, true, [start, end])).toBe(`warning: ${message}\n`);
     });
   });
+  it("breaks long warnings and notices between words, where a terminal would break them anywhere", () => {
+    const message = Array.from({ length: 40 }, (_, i) => `word${i}`).join(" ");
+    for (const type of ["warning", "notice"] as const) {
+      const event: TrainerEvent = { type, message, step: 1, time: 0 };
+      const text = shown({ isTTY: true, columns: 80 }, false, [event]);
+      const lines = text
+        .replaceAll(/\u001B\[[\d;]*[A-Za-z]/gu, "")
+        .trim()
+        .split("\n");
+      expect(lines.length).toBeGreaterThan(3);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+      expect(lines.map((line) => line.trim()).join(" ")).toContain(message);
+    }
+  });
   it("prints only warnings when quiet", () => {
     expect(shown({}, true)).toBe("warning: careful\n");
     expect(shown({ isTTY: true }, true)).not.toContain("step 1");

@@ -1,6 +1,6 @@
 /** `agent-trainer show --replay`: an episode message by message, the next one at each line of the input. */
 import { createInterface } from "node:readline";
-import type { Conversation, ViewMessage } from "../../view/api.ts";
+import type { Conversation, ViewMessage } from "../../view/api/conversation.ts";
 import { toolCallTexts } from "../../view/episode/conversation.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";

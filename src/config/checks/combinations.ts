@@ -8,7 +8,7 @@ import type { TrainConfig } from "../train-config.ts";
 import { weightsOf } from "../weight-map.ts";
 
 /** Problems, as sentences. */
-export function combinationProblems(config: TrainConfig): string[] {
+function combinationProblems(config: TrainConfig): string[] {
   return [
     ...rejectionRuleProblems(config),
     ...stepwiseProblems(config),
@@ -88,7 +88,13 @@ function adapterProblems({ model, rollout, algorithm, training }: TrainConfig): 
   const known = [...adapterNames(model.adapterByRole), defaultAdapter];
   const isWithCritic =
     algorithm.estimator.type === "gae" && adapterNames(model.adapterByRole).length > 0;
+  const isWithoutLora = model.adapterByRole.length > 0 && model.loraRank === 0;
   return [
+    ...(isWithoutLora
+      ? [
+          "model.adapter_by_role gives roles LoRA adapters, but model.lora_rank=0 trains all weights, which roles share. Set model.lora_rank above 0.",
+        ]
+      : []),
     ...unread,
     ...(isWithCritic
       ? [
@@ -182,7 +188,7 @@ export function checkCombinations(config: TrainConfig): void {
 }
 
 /** Problems, as sentences. */
-export function loopProblems(config: TrainConfig): string[] {
+function loopProblems(config: TrainConfig): string[] {
   return [...asyncProblems(config), ...rejectionProblems(config)];
 }
 

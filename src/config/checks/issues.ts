@@ -6,11 +6,22 @@ import { isTree, toSnake, type Tree } from "../camel-keys.ts";
 import { shortKeys } from "../compat/keys/rllm-keys.ts";
 import type { ConfigField } from "../fields.ts";
 import { notOfType, typeFields } from "../option-types.ts";
-import { retiredOptions } from "../retired-options.ts";
 import type { SchemaIssue } from "../schema.ts";
 
+/** Options that there were, and what to do where a file or the folder of an older run still has one. */
+const retiredOptions: ReadonlyMap<string, string> = new Map([
+  [
+    "local.provider",
+    "The embedded engine now computes with its own kernels. Remove the option; local.precision chooses between f32, as before, and bf16.",
+  ],
+  [
+    "local.sampling_precision",
+    "The embedded engine now samples in the precision that it trains in. Remove the option; model.quantization=int8 keeps the base in 8-bit integers for both.",
+  ],
+]);
+
 /** One problem, as data. */
-export interface ConfigIssue {
+interface ConfigIssue {
   readonly key: string;
   readonly value: unknown;
   readonly message: string;

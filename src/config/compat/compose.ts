@@ -19,7 +19,7 @@ import { setAt } from "../tree.ts";
 import { describeYamlError, parseYaml } from "../../util/yaml-text.ts";
 
 /** Options from one file, at their position in the tree. */
-export interface FileLayer {
+interface FileLayer {
   readonly file: string;
   readonly tree: Tree;
 }

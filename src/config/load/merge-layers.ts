@@ -19,7 +19,7 @@ export interface Layer {
 }
 
 /** Where the effective value was written. */
-export type Owner = Omit<Written, "value">;
+type Owner = Omit<Written, "value">;
 
 export interface MergedLayers {
   readonly tree: Tree;

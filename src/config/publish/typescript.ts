@@ -36,34 +36,11 @@ export type EstimatorOfRole = TrainConfig["algorithm"]["estimator"] & { readonly
 /** The policy loss of one role. */
 export type LossOfRole = TrainConfig["algorithm"]["loss"] & { readonly role: string };
 
-/** A source of tasks: an entry of \`dataset.sources\`. */
-export interface DataSource {
-  /** Of the source, and \`metadata.data_source\` of its tasks. */
-  readonly name: string;
-  /** Training dataset, as in \`dataset.train\`; null where \`env\` has the tasks. @default null */
-  readonly train?: string | null;
-  /** Validation dataset, as in \`dataset.val\`. @default null, no validation on this source */
-  readonly val?: string | null;
-  /** Share of the tasks of each step, relative to the other sources'. Above 0. @default 1 */
-  readonly weight?: number;
-  /** Most training tasks, and most validation tasks. @default null, all */
-  readonly limit?: number | null;
-  /** Scores its tasks, as in \`evaluator\`. @default null, the evaluator of the run or the environment */
-  readonly evaluator?: string | null;
-  /** Environment of its tasks, as in \`env\`. @default null */
-  readonly env?: string | null;
-  /** Split of \`env\` whose tasks are trained on, where \`train\` is null. @default "train" */
-  readonly split?: string;
-}
-
 /** The options of a run, checked, every default filled in. */
 export interface TrainConfig extends Complete<Sections> {
   /** What is learned from a step's rollouts, and how. */
   readonly algorithm: Complete<AlgorithmValues & AlgorithmNames>;
 }
-
-/** How tokens are sampled in rollouts; overrides what the agent sends. */
-export type RolloutSampling = TrainConfig["rollout"]["train"];
 
 /** Corrections for rollouts that were not sampled by exactly the weights that are trained. */
 export type RolloutCorrectionOptions = TrainConfig["algorithm"]["rolloutCorrection"];
@@ -179,6 +156,20 @@ function interfaceOf(name: string, doc: string, properties: Tree, path = ""): st
   return `/** ${doc} */\nexport interface ${name} {\n${membersOf(properties, path, "  ")}}\n`;
 }
 
+/** The entries of `dataset.sources`, in the form that names them by a field. */
+function dataSource(sources: Tree): string {
+  const list = (sources["anyOf"] as Tree[]).find(({ type }) => type === "array") as Tree;
+  const { properties, required } = list["items"] as Tree;
+  const members = Object.entries(properties as Record<string, Tree>).map(([key, node]) => {
+    const isRequired = (required as string[]).includes(key);
+    const value = isRequired ? "" : `\n@default ${JSON.stringify(node["default"])}`;
+    const doc = comment(`${String(node["description"])}${value}`, "  ");
+    return `${doc}  readonly ${key}${isRequired ? "" : "?"}: ${typeOf(node)};\n`;
+  });
+  const doc = "/** A source of tasks: an entry of `dataset.sources`. */";
+  return `${doc}\nexport interface DataSource {\n${members.join("")}}\n`;
+}
+
 /**
  * The text of the generated file. Interfaces rather than types made of other types, because not every
  * editor shows the documentation of the latter.
@@ -203,6 +194,7 @@ export function configTypes(): string {
       pick(true),
       "algorithm.",
     ),
+    dataSource(((sections["dataset"] as Tree)["properties"] as Record<string, Tree>)["sources"]!),
     footer.trimStart(),
   ].join("\n");
 }

@@ -113,7 +113,7 @@ export const algorithmOptions: Section<"algorithm"> = z
   .strictObject({
     estimator: oneOf({ ...estimators, gae }, "grpo", {
       description:
-        "Advantage estimator: how rewards become advantages, such as grpo (arXiv:2402.03300), rloo (arXiv:2402.14740) or reinforce_plus_plus (arXiv:2501.03262), which compare the rollouts of a group, or gae (arXiv:1506.02438), which compares with the values of a critic.",
+        "How rewards become advantages, such as grpo (arXiv:2402.03300) or rloo (arXiv:2402.14740), which compare the rollouts of a group, or gae (arXiv:1506.02438), which compares with the values of a critic.",
       allowed: `one of ${estimatorNames.join(", ")}, gae, or path#export of a function`,
       byRole: "algorithm.estimator_by_role",
       ...needsBackend("valueModel", ["gae"]),
@@ -142,7 +142,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .enum(logprobTemperatures)
       .default("sampling")
       .describe(
-        "Which policy is trained when rollout.train.temperature is not 1: sampling trains the policy that samples, softmax(logits / temperature), as verl and TRL do; one trains the policy at temperature 1, whose log-probabilities differ from those of the sampled tokens.",
+        "Which policy is trained when rollout.train.temperature is not 1: sampling, the one that samples, softmax(logits / temperature), as in verl and TRL; one, that at temperature 1, although another one sampled.",
       ),
     kl_beta: z
       .number()
@@ -156,7 +156,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .enum(klEstimators)
       .default("k3")
       .describe(
-        "Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3; k3 is low_var_kl of verl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy here, since its gradient is 0 on average.",
+        "Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3, verl's low_var_kl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy: its gradient is 0 on average.",
       )
       .meta(needs({ option: "algorithm.kl_beta", above: 0 })),
     entropy_coef: z
@@ -174,7 +174,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       example: "tool=0.05",
     })
       .describe(
-        "Weights of the cross-entropy of what the environment answers, by role of the message: the contents of messages that follow a response of the policy, as in {tool: 0.05} (ECHO, arXiv:2605.24517, which recommends 0.01 to 0.05). Added to the policy loss as a mean over these tokens. Empty is off.",
+        "Weights of the cross-entropy of what the environment answers, by role of the message, as in {tool: 0.05} (ECHO, arXiv:2605.24517, which recommends 0.01 to 0.05); added to the policy loss as a mean over the contents of messages that follow a response. Empty is off.",
       )
       .meta(needsBackend("observations")),
     filter_uniform_groups: z
@@ -182,7 +182,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476); they still count in the statistics that an estimator takes over all groups. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within groups.",
+        "Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476), after the estimator has seen them. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within groups.",
       ),
     use_precomputed_advantage: z
       .boolean()
@@ -259,7 +259,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .array(z.enum(excludableReasons))
       .default([])
       .describe(
-        "Termination reasons whose rollouts are excluded from training, and from the baseline of their group; rLLM's compact filtering excludes all but env_done and unknown by default. max_turns_exceeded is reported with a TerminationEvent where a function has no such limit; other failures than error, which is the agent's, are always excluded.",
+        "Termination reasons whose rollouts are excluded from training and from the baseline of their group; rLLM's compact filtering excludes all but env_done and unknown. A function reports max_turns_exceeded with a TerminationEvent. Failures other than error, which is the agent's, are always excluded.",
       )
       .meta({
         allowed: `a list of ${excludableReasons.join(", ")}`,

@@ -26,7 +26,7 @@ export const asyncTrainingOptions: Section<"asyncTraining"> = z
           .max(1000)
           .default(1)
           .describe(
-            "Maximum staleness of rollouts, in weight syncs: none is trained on that is older than this, rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of accuracy at 4 where ratios are decoupled, as algorithm.rollout_correction=recompute does (arXiv:2505.24298).",
+            "Maximum staleness of rollouts, in weight syncs, rounded up; 0 allows only those sampled since the last sync. AReaL reports no loss of accuracy at 4 with decoupled ratios, as of algorithm.rollout_correction=recompute (arXiv:2505.24298).",
           )
           .meta({ resume: "never" }),
         trigger_parameter_sync_step: integer(1)

@@ -37,7 +37,7 @@ export const budgetOptions: Section<"budget"> = z
       .nullable()
       .default(null)
       .describe(
-        "Maximum minutes on the clock, over all processes of the run that counted any, validations included. The run saves a checkpoint and ends before a step that would exceed it; null is no limit.",
+        "Maximum minutes on the clock, over all processes of the run, validations included. The run saves a checkpoint and ends before a step that would exceed it; null is no limit.",
       )
       .meta(free),
     prices: z

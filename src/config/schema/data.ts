@@ -35,7 +35,7 @@ const bySolveRate = {
     .nullable()
     .default(null)
     .describe(
-      "Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null gives each task its own, which says something only of tasks that were rolled out before.",
+      "Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null is an estimate for each task, which needs rollouts of that task.",
     ),
 };
 
@@ -125,18 +125,40 @@ const source = (): z.ZodType<string> =>
     });
 
 const entry = {
-  train: nonEmptyString().nullable().default(null),
-  val: nonEmptyString().nullable().default(null),
-  weight: z.number().gt(0).max(1_000_000).default(1),
-  limit: integer(1).nullable().default(null),
-  evaluator: nonEmptyString().nullable().default(null),
-  env: nonEmptyString().nullable().default(null),
-  split: nonEmptyString().default("train"),
+  train: nonEmptyString()
+    .nullable()
+    .default(null)
+    .describe("Training dataset, as in `dataset.train`; null where `env` has the tasks."),
+  val: nonEmptyString()
+    .nullable()
+    .default(null)
+    .describe("Validation dataset, as in `dataset.val`; null is no validation on this source."),
+  weight: z
+    .number()
+    .gt(0)
+    .max(1_000_000)
+    .default(1)
+    .describe("Share of the tasks of each step, relative to the other sources'. Above 0."),
+  limit: integer(1)
+    .nullable()
+    .default(null)
+    .describe("Most training tasks, and most validation tasks; null is all."),
+  evaluator: nonEmptyString()
+    .nullable()
+    .default(null)
+    .describe("Scores its tasks, as in `evaluator`; null is that of the run or the environment."),
+  env: nonEmptyString().nullable().default(null).describe("Environment of its tasks, as in `env`."),
+  split: nonEmptyString()
+    .default("train")
+    .describe("Split of `env` whose tasks are trained on, where `train` is null."),
 };
 
 /** A source is named by its key, or by `name` in a list; slashes are between its name and the ids of tasks. */
 const sources = () => {
-  const name = z.string().regex(/^[^/]+$/u);
+  const name = z
+    .string()
+    .regex(/^[^/]+$/u)
+    .describe("Of the source, and `metadata.data_source` of its tasks.");
   const has = ({ train, env }: { train: string | null; env: string | null }): boolean =>
     train !== null || env !== null;
   const unique = (list: readonly { readonly name: string }[]): boolean =>
@@ -177,7 +199,7 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
       )
       .meta(free),
     sources: sources().describe(
-      "Several sources of training tasks in place of dataset.train: each a dataset, as in dataset.train, or an environment, as in env with its split. weight is its share of the tasks of each step, exactly; limit its most tasks, evaluator what scores its tasks in place of evaluator, val its validation dataset. The name becomes metadata.data_source of its tasks.",
+      "Several sources of training tasks in place of dataset.train: each a dataset (train, val) or an environment (env, split). weight is its exact share of the tasks of each step, limit its most tasks, evaluator what scores its tasks. The name becomes metadata.data_source of its tasks.",
     ),
     fields: fieldMap().describe(
       "Fields of a task, and the field of the rows that each is read from, as in {instruction: question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.",

@@ -20,7 +20,7 @@ export const distillationOptions: Section<"distillation"> = z
       .nullable()
       .default(null)
       .describe(
-        "Teacher of on-policy distillation, which must have the policy's tokenizer: a model as in model.name, or the URL of a vLLM server, which returns prompt_logprobs. Each sampled token's advantage is log p(teacher) − log p(policy), the negative reverse KL (arXiv:2306.13649). self is the policy, which reads distillation.hint as well: on-policy self-distillation (arXiv:2601.18734, arXiv:2601.19897). null is off.",
+        "Teacher of on-policy distillation (arXiv:2306.13649), with the policy's tokenizer: a model as in model.name, or the URL of a vLLM server. Each sampled token's advantage is log p(teacher) − log p(policy). self is the policy, which reads distillation.hint as well (arXiv:2601.18734, arXiv:2601.19897). null is off.",
       )
       .meta({ ...needsBackend("forward", ["self"]), exampleValues: ["builtin:shop-tiny", "self"] }),
     ...under(
@@ -37,7 +37,7 @@ export const distillationOptions: Section<"distillation"> = z
           .nullable()
           .default(null)
           .describe(
-            "What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer, dots lead into maps; or path#export of a function of task and episode that returns a text, or null for no hint, for which the rollout teaches nothing. null is none.",
+            "What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer, dots lead into maps; or path#export of a function of task and episode that returns a text. A rollout without a hint teaches nothing. null is none.",
           )
           .meta({ ...needs(isSelf), exampleValues: ["answer"] }),
         hint_template: z
@@ -66,7 +66,7 @@ export const distillationOptions: Section<"distillation"> = z
           .nullable()
           .default(null)
           .describe(
-            "Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they were and the rest of the policy's, so that a teacher changes slowly (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.",
+            "Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.",
           )
           .meta({ ...needs(isSelf), ...needsBackend("average"), exampleValues: [0.9] }),
         teacher_temperature: z
@@ -75,12 +75,12 @@ export const distillationOptions: Section<"distillation"> = z
           .max(10)
           .default(1)
           .describe(
-            "Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is more certain than the policy, so that a model whose most likely response is right, but few of its samples, teaches itself to give that one.",
+            "Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is more certain than the policy, and teaches it to give its most likely response.",
           )
           .meta({ ...needs(isSelf), ...needsBackend("temperature"), exampleValues: [0.5] }),
         divergence: oneOf({ reverse: {}, forward: {}, skewed: { skew } }, "reverse", {
           description:
-            "What falls with the teacher's advantages, estimated from the sampled token: reverse is KL(policy, teacher), forward is KL(teacher, policy), which follows the teacher's rare tokens and has a larger variance, skewed is KL(policy, mixture of both) (arXiv:2402.03898).",
+            "What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher, policy), which has a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).",
         }),
         coef: z.number().gt(0).default(1).describe("Factor on the advantages from the teacher."),
         discount: fraction()

@@ -83,6 +83,6 @@ export const envOption: z.ZodDefault<z.ZodNullable<z.ZodString>> = nonEmptyStrin
   .nullable()
   .default(null)
   .describe(
-    "Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null where the agent, the data and the evaluator are all there is.",
+    "Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null is none.",
   )
   .meta({ exampleValues: ["ors:http://127.0.0.1:8080"] });

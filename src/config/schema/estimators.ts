@@ -48,7 +48,7 @@ export const estimators: Estimators = {
   grpo_passk: norm,
   gdpo: {
     weights: weightMap({ what: "signals", example: "correct=1" }).describe(
-      "Weights of the signals that an evaluator returns next to the reward, each normalized apart within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal there is, with the weight 1, or the reward where there are none.",
+      "Weights of an evaluator's signals, each normalized within its group before their weighted sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every signal with the weight 1, or the reward where there are none.",
     ),
   },
   [customFunction]: norm,

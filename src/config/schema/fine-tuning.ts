@@ -41,7 +41,7 @@ export const fineTuningOptions: Section<"fineTuning"> = z
       .nullable()
       .default(null)
       .describe(
-        "Examples to fine-tune on, a file or a dataset on a hub as in dataset.train: conversations with messages and tools for sft, pairs with chosen and rejected for dpo, conversations with a label for kto. null only with fine_tuning.from_run, or where code passes them.",
+        "Examples to fine-tune on, as in dataset.train: conversations for sft, pairs with chosen and rejected for dpo, conversations with a label for kto. null only with fine_tuning.from_run, or where code passes them.",
       )
       .meta(free),
     val: nonEmptyString()
@@ -62,14 +62,14 @@ export const fineTuningOptions: Section<"fineTuning"> = z
       .boolean()
       .default(false)
       .describe(
-        "Whether each validation also runs the agent on the tasks of dataset.val, as in training: val/reward/mean and others are measured next to the loss, and trainer.best_metric decides which checkpoint is the best and when to stop early.",
+        "Whether each validation also runs the agent on the tasks of dataset.val: val/reward/mean and others are measured next to the loss, and trainer.best_metric decides which checkpoint is the best and when to stop early.",
       )
       .meta(free),
     from_run: nonEmptyString()
       .nullable()
       .default(null)
       .describe(
-        "Folder of a run or an evaluation whose recorded episodes are the examples, with the tokens that were captured: the good ones for sft, the best and the worst of each task for dpo, good and bad ones for kto.",
+        "Folder of a run or an evaluation whose recorded episodes are the examples: the good ones for sft, the best and the worst of each task for dpo, good and bad ones for kto.",
       ),
     min_reward: z
       .number()

@@ -9,7 +9,7 @@ export const gatewayOptions: Section<"gateway"> = z
       .nullable()
       .default(null)
       .describe(
-        "Address that the run's gateway listens on; null is 127.0.0.1, which only this machine reaches, 0.0.0.0 is every address, for agents in containers and on other machines. Each rollout has a token, without which its calls are refused.",
+        "Address that the run's gateway listens on; null is 127.0.0.1, which only this machine reaches, 0.0.0.0 every address, for agents in containers and on other machines. Calls need the token of their rollout.",
       )
       .meta({ ...free, exampleValues: ["0.0.0.0"] }),
     port: integer(0)

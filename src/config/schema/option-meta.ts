@@ -11,7 +11,7 @@ import type { OptimField } from "../../core/loss/loss.ts";
  * `free`: may change on resume. `fixed`, the default: a change is refused, or recorded when it is forced.
  * `never`: not even by force, since the meaning of a checkpoint depends on it.
  */
-export type ResumeRule = "free" | "fixed" | "never";
+type ResumeRule = "free" | "fixed" | "never";
 
 /** One thing that must hold for an option to have an effect. */
 export type Requirement =

@@ -8,7 +8,7 @@ export const recordOptions: Section<"record"> = z
     episodes: integer(-1)
       .default(-1)
       .describe(
-        "Training rollouts of each step that are kept in the run folder, with all messages and tokens: those of a few tasks, chosen by the seed, and in addition all that failed; -1 keeps all. Validations are kept whole, and metrics are those of all rollouts.",
+        "Training rollouts of each step that are kept in the run folder: those of a few tasks, chosen by the seed, and all that failed; -1 keeps all. Validations are kept whole, and metrics are those of all rollouts.",
       )
       .meta({ ...free, allowed: "-1, 0, or a whole number of rollouts", exampleValues: [64] }),
     compression: z
@@ -21,7 +21,7 @@ export const recordOptions: Section<"record"> = z
     token_rows: integer(-1)
       .default(0)
       .describe(
-        "Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities at training and, where the run measures against a reference, of that, entropy (with local), advantages and masks. Rows of a few tasks, chosen by the seed; -1 keeps all, 0 none. Costs a forward pass over these rows, and with local another for entropy.",
+        "Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities, entropy (with local), advantages and masks, of a few tasks chosen by the seed; -1 keeps all, 0 none. Costs a forward pass over these rows, with local two.",
       )
       .meta({
         ...free,

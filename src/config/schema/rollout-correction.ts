@@ -39,7 +39,7 @@ const rules = () =>
 
 const rejection = {
   reject: rules().describe(
-    "Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to sampler, as k1, k2 or k3, is outside of a threshold: a maximum for k2 and k3; for k1 a range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or one number t for the range 1/t to t. Empty is off.",
+    "Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t for 1/t to t. Empty is off.",
   ),
   rollout_token_veto_threshold: z
     .number()
@@ -78,6 +78,6 @@ const types = {
 export const rolloutCorrection: z.ZodPrefault<z.ZodType<SnakeKeys<RolloutCorrectionOptions>>> =
   oneOf(types, "none", {
     description:
-      "Correction for rollouts that were not sampled by exactly the weights that are trained. none: the loss's probability ratios are to the sampler's log-probabilities. recompute: to those of the trainer's weights at the start of the step, which costs a forward pass. token and sequence are truncated importance sampling (TIS): as recompute, and the loss is multiplied by the trainer's probability over the sampler's, per token or per sequence.",
+      "Correction for rollouts that other weights sampled. none: the loss's ratios are to the sampler's log-probabilities; recompute: to those of the trainer at the start of the step, which costs a forward pass; token and sequence: as recompute, and the loss is multiplied by the trainer's probability over the sampler's, per token or sequence (truncated importance sampling).",
     ...needsBackend("forward"),
   });

@@ -109,7 +109,7 @@ export const rolloutOptions: Section<"rollout"> = z
         exampleValues: ["train", "exclude", ["title", "quota"]],
       })
       .describe(
-        "What becomes of calls that a rule of the agent takes for side calls: claudeCode, codex, opencode and pi have the rules quota, title, summary, suggestion, small-model and sub-agent, other agents those that they are given. own keeps out of training what a rule matches that the agent was given, and trains all other calls with the reward of their rollout, summaries and sub-agents included; exclude keeps out what any rule matches, a list what those in it match, train nothing.",
+        "Which calls are kept out of training because a rule takes them for side calls: own, those of rules that the agent was given; exclude, those of any rule, also of the built-in ones of claudeCode, codex, opencode and pi (quota, title, summary, suggestion, small-model, sub-agent); a list, those of the rules in it; train, none. All other calls are trained with the reward of their rollout.",
       ),
     reward_source: z
       .enum(["evaluator", "rollout"])

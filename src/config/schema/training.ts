@@ -62,7 +62,7 @@ export const modelOptions: Section<"model"> = z
       }),
     adapter_by_role: adapterMap()
       .describe(
-        "LoRA adapters for single roles on one base model, as {role: adapter}: an adapter is sampled and trained by the calls of its roles only, and saved by itself. none is the base model alone, which is sampled but not trained. Roles that are not named share the adapter default.",
+        "LoRA adapters for single roles on one base model, as {role: adapter}, each sampled and trained by the calls of its roles only. none is the base model alone, which is not trained. Roles that are not named share the adapter default.",
       )
       .meta({
         resume: "never",
@@ -105,7 +105,7 @@ export const trainingOptions: Section<"training"> = z
   .strictObject({
     learning_rate: ofModel(fraction())
       .describe(
-        "Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in model; for larger ones 3e-4 with LoRA, tinker-cookbook's value for most models, and a tenth of it for full fine-tuning: LoRA needs about ten times the rate (Thinking Machines, LoRA Without Regret). verl and TRL use 1e-6 by default for full fine-tuning.",
+        "Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in model; for larger ones 3e-4 with LoRA, as in tinker-cookbook, and a tenth of it for full fine-tuning (Thinking Machines, LoRA Without Regret), for which verl and TRL use 1e-6.",
       )
       .meta({
         ...free,

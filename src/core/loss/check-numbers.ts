@@ -3,7 +3,7 @@ import { ConfigError } from "../errors.ts";
 import type { LossSpec } from "./loss.ts";
 
 /** What the options of a loss mean in its formulas. */
-export type LossNumbers = Readonly<
+type LossNumbers = Readonly<
   Record<
     | "lowestRatio"
     | "highestRatio"
@@ -25,7 +25,7 @@ export function checkLossNumbers(spec: LossSpec): void {
 }
 
 /** @throws ConfigError naming the option that is out of bounds. */
-export function lossNumbers(spec: LossSpec): LossNumbers {
+function lossNumbers(spec: LossSpec): LossNumbers {
   const from = (option: string, value: number, lowest: number, isOpen = false): number => {
     if (value > lowest || (!isOpen && value === lowest)) return value;
     throw new ConfigError({

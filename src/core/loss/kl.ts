@@ -6,7 +6,7 @@ import { isLimited, limitLogRatio } from "./log-ratio.ts";
 import type { KlEstimator } from "./loss.ts";
 
 /** Limit of `k3` in penalties, as in verl: it grows with exp(-d), and one outlier must not dominate a batch. */
-export const maxK3 = 10;
+const maxK3 = 10;
 
 export function estimateKl(estimator: KlEstimator, difference: number): number {
   switch (estimator) {

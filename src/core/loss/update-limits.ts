@@ -25,7 +25,7 @@ export const limitMetrics: Readonly<Record<LimitName, MeasuredMetric>> = {
   ratio: "ratio_mean",
 };
 
-export const limitNames: readonly LimitName[] = ["gradNorm", "kl", "ratio"];
+const limitNames: readonly LimitName[] = ["gradNorm", "kl", "ratio"];
 
 /** A limit that was exceeded. */
 export interface ExceededLimit {

@@ -9,7 +9,7 @@ import { loopMetrics } from "./loop-metrics.ts";
 import { rolloutMetrics } from "./rollout-metrics.ts";
 import { updateMetrics } from "./update-metrics.ts";
 
-export type MetricUnit =
+type MetricUnit =
   | "0 or 1"
   | "count"
   | "fraction"
@@ -67,7 +67,7 @@ type Sections =
   | typeof fineTuningMetrics;
 
 /** The name of a metric in the catalog. */
-export type MetricName = Named<Sections[number]["entries"][number]["names"][number]>;
+type MetricName = Named<Sections[number]["entries"][number]["names"][number]>;
 
 /** Metrics whose names are checked by the compiler. */
 export type NamedMetrics = Partial<Record<MetricName, number>>;

@@ -4,9 +4,10 @@ import { RE2JS } from "re2js";
 import { ConfigError } from "../../core/errors.ts";
 import { parseYaml } from "../../util/yaml-text.ts";
 import type { HubDataset } from "./hub-name.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 /** Files by split, by configuration. */
-export type Splits = ReadonlyMap<string, readonly string[]>;
+type Splits = ReadonlyMap<string, readonly string[]>;
 export type Configurations = ReadonlyMap<string, Splits>;
 
 class Collected {
@@ -83,9 +84,6 @@ function matcher(glob: string): (file: string) => boolean {
   return (file) => pattern.matches(file);
 }
 
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined ? [] : [value];
 
@@ -111,16 +109,16 @@ function declaredFiles(readme: string, files: readonly string[]): Configurations
   } catch {
     return null;
   }
-  if (!isMap(declared) || !Array.isArray(declared["configs"])) return null;
+  if (!isJsonObject(declared) || !Array.isArray(declared["configs"])) return null;
   const found = new Collected();
   const readable = files.toSorted().filter((file) => endings.includes(extname(file).toLowerCase()));
   const chars = readable.reduce((sum, file) => sum + file.length, 0);
   let steps = 0;
   for (const one of declared["configs"] as readonly unknown[]) {
-    if (!isMap(one)) continue;
+    if (!isJsonObject(one)) continue;
     const config = textOr(one["config_name"], "default");
     for (const entry of listOf(one["data_files"])) {
-      const globs = listOf(isMap(entry) ? entry["path"] : entry);
+      const globs = listOf(isJsonObject(entry) ? entry["path"] : entry);
       for (const given of globs) {
         const glob = String(given).replace(/^\.\//u, "");
         steps += (1 + glob.replaceAll(/[^*?]/gu, "").length) * chars;
@@ -128,7 +126,11 @@ function declaredFiles(readme: string, files: readonly string[]): Configurations
         const matches = matcher(glob);
         for (const file of readable) {
           if (!matches(file)) continue;
-          found.add(config, isMap(entry) ? textOr(entry["split"], "train") : splitOf(file), file);
+          found.add(
+            config,
+            isJsonObject(entry) ? textOr(entry["split"], "train") : splitOf(file),
+            file,
+          );
         }
       }
     }

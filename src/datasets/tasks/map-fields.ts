@@ -1,15 +1,13 @@
 /** Columns of a row under other names: `{ instruction: "question", answer: "reward_model.ground_truth" }`. */
 import { ConfigError } from "../../core/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 /** Names that a task needs, to the names that the rows have; dots lead into maps and lists. */
 export type FieldMap = Readonly<Record<string, string>>;
 
 /** A row in which a function has replaced what a task is made of, or null to leave the row out. */
 export type RowFunction = (row: never, index: number) => object | null;
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value at `path`: a key of that very name, else the way along its dots; undefined where it ends. */
 function valueAt(row: Record<string, unknown>, path: string): unknown {
@@ -28,7 +26,7 @@ function valueAt(row: Record<string, unknown>, path: string): unknown {
  * @throws ConfigError that names the row and the field that it lacks.
  */
 export function mapFields(row: unknown, fields: FieldMap, at: string): unknown {
-  if (!isMap(row)) return row;
+  if (!isJsonObject(row)) return row;
   const mapped = Object.entries(fields).map(([name, path]) => {
     const value = valueAt(row, path);
     if (value !== undefined) return [name, value] as const;

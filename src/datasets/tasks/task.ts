@@ -8,6 +8,7 @@
  */
 import { ConfigError } from "../../core/errors.ts";
 import type { Task, TaskRow } from "../../core/task.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 /**
  * What `trainDataset` and `valDataset` take: tasks or rows, in an array or any other iterable or async
@@ -15,9 +16,6 @@ import type { Task, TaskRow } from "../../core/task.ts";
  * @typeParam Row Type of the rows; it determines that of `task.metadata`.
  */
 export type DatasetInput<Row = Task | TaskRow> = Iterable<Row> | AsyncIterable<Row>;
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function rowError(at: string, problem: string, hint: string, value: unknown): ConfigError {
   return new ConfigError({ message: `${at}: ${problem}`, hint, fields: { at, value } });
@@ -48,7 +46,7 @@ export function toTask(
   at: string = `row ${index + 1}`,
   isMapped = false,
 ): Task {
-  if (!isMap(row)) {
+  if (!isJsonObject(row)) {
     throw rowError(
       at,
       `a row must be a map; got ${JSON.stringify(row)}.`,
@@ -70,6 +68,9 @@ export function toTask(
     );
   }
   const isTask =
-    !isMapped && typeof row["id"] === "string" && key === "instruction" && isMap(row["metadata"]);
+    !isMapped &&
+    typeof row["id"] === "string" &&
+    key === "instruction" &&
+    isJsonObject(row["metadata"]);
   return isTask ? (row as unknown as Task) : { id, instruction, metadata: row };
 }

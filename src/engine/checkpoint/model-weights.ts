@@ -7,6 +7,7 @@ import { readJsonFile } from "../../util/files/json-file.ts";
 import { groupBy } from "../../util/group-by.ts";
 import { readChunks } from "./read-chunks.ts";
 import { bytesPerElement, decodeTensor, readHeader, type TensorEntry } from "./safetensors.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 export interface StoredTensor extends TensorEntry {
   /** File name within the model's folder. */
@@ -40,8 +41,7 @@ async function weightFiles(folder: string): Promise<readonly string[]> {
     throw new ModelError({ message: cause.message, cause, fields: { file } });
   })) as { weight_map?: unknown };
   const map = json.weight_map;
-  const isMap = typeof map === "object" && map !== null && !Array.isArray(map);
-  const shards = new Set<unknown>(isMap ? Object.values(map) : []);
+  const shards = new Set<unknown>(isJsonObject(map) ? Object.values(map) : []);
   if (shards.size === 0) {
     throw new ModelError({
       message: `${file} has no "weight_map" from tensors to files.`,

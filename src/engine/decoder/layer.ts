@@ -71,7 +71,7 @@ export interface LayerActivations {
 }
 type LinearName = "queryKeyValue" | "output" | "gateUp" | "down";
 
-export function headShape({ config, weights }: LayerContext): HeadShape {
+function headShape({ config, weights }: LayerContext): HeadShape {
   const { heads, kvHeads, headSize, attentionScale } = config;
   return { heads, keyHeads: kvHeads, headSize, scale: attentionScale, window: weights.window };
 }

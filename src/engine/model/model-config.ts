@@ -49,7 +49,7 @@ export interface LayerKind {
 }
 
 /** The names of a layer's RMS norms, null for those that it does not have; those after are on the branch's output, before it is added. */
-export interface LayerNorms {
+interface LayerNorms {
   readonly beforeAttention: string | null;
   readonly afterAttention: string | null;
   readonly beforeFeedForward: string | null;

@@ -1,6 +1,6 @@
 /** The kernels, as an addon of this platform or as wasm: memory, and programs of operations that run on it. */
 
-export interface NativeOperation {
+interface NativeOperation {
   readonly name: string;
   /** How many arguments it has. */
   readonly arity: number;

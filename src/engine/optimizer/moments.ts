@@ -1,7 +1,7 @@
 /** Running means that an optimizer keeps for each weight: 32-bit floats, or their upper halves (bfloat16). */
 import { fromBfloat16, toBfloat16 } from "../checkpoint/half-floats.ts";
 
-export const momentPrecisions = ["float32", "bfloat16"] as const;
+const momentPrecisions = ["float32", "bfloat16"] as const;
 
 /**
  * `bfloat16` takes half of the memory. It is rounded stochastically, up with a probability proportional to

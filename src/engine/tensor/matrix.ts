@@ -106,7 +106,7 @@ export function transpose(program: Program, matrix: Matrix, result: Matrix): voi
 }
 
 /** x [rows, depth] matrix. `x` may have fewer columns than the matrix is deep: then only that much is multiplied. */
-export interface Operand {
+interface Operand {
   readonly x: Tensor;
   readonly matrix: Matrix;
 }

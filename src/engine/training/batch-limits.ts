@@ -1,7 +1,7 @@
 /** What a micro-batch may hold, by the memory it takes; see `memory.ts`. */
 
 /** With all layers' activations, only when layers are recomputed in the backward pass, or not at all. */
-export type Fit = "kept" | "recomputed" | "exceeded";
+type Fit = "kept" | "recomputed" | "exceeded";
 
 export interface BatchLimits {
   /** @param tokens that are computed */

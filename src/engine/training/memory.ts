@@ -19,7 +19,7 @@ function floatsOfLayer(config: ModelConfig): number {
  * Bytes that a batch takes until the backward pass is over; with recomputed layers, a hidden state per layer, and one
  * layer at a time. Attention keeps no scores.
  */
-export function bytesOfBatch(config: ModelConfig, tokens: number, recomputed: boolean): number {
+function bytesOfBatch(config: ModelConfig, tokens: number, recomputed: boolean): number {
   const { hiddenSize, layers } = config;
   const layer = floatsOfLayer(config);
   // Gradients of one layer take as much as what is kept of it.

@@ -3,10 +3,29 @@ import { countTargets } from "../../core/loss/aggregation.ts";
 import { countObserved, isPredicted } from "../../core/loss/observations.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { LogitBias } from "../logit-rules/rule-state.ts";
-import type { BatchLimits } from "./batch-limits.ts";
-import { gatherPacks } from "./gather-packs.ts";
-import { packRows, placePacks, type Pack } from "./pack-rows.ts";
+import { type BatchLimits, mayGrow } from "./batch-limits.ts";
+import { packRows, placePacks, type Pack, tokensOf } from "./pack-rows.ts";
 import type { AttentionSegment } from "../tensor/operations/attention.ts";
+
+/** One micro-batch. */
+interface Gathered {
+  readonly packs: readonly Pack[];
+  readonly tokens: number;
+}
+
+/** The largest first, as many together as memory allows. */
+function gatherPacks(packs: readonly Pack[], limits: BatchLimits): readonly Gathered[] {
+  const batches: { packs: Pack[]; tokens: number }[] = [];
+  for (const pack of packs.toSorted((a, b) => tokensOf(b) - tokensOf(a))) {
+    const last = batches.at(-1);
+    const tokens = tokensOf(pack);
+    if (last !== undefined && mayGrow(limits, last.tokens, last.tokens + tokens)) {
+      last.packs.push(pack);
+      last.tokens += tokens;
+    } else batches.push({ packs: [pack], tokens });
+  }
+  return batches;
+}
 
 /** N tokens, R of them trained. */
 export interface MicroBatch {

@@ -70,7 +70,7 @@ export function tokensOf({ shared, members }: Pack): number {
 }
 
 /** Consecutive tokens; each attends to those before it. */
-export interface Segment {
+interface Segment {
   /** Place of its first token. */
   readonly start: number;
   readonly length: number;

@@ -2,58 +2,28 @@
  * Gradients and optimizer steps on one policy, from rows with weights and a loss name; it knows nothing of rewards,
  * episodes or how advantages were estimated.
  */
-import { countTargets, rowFactors } from "../../core/loss/aggregation.ts";
 import type { WhichWeights } from "../../core/backend.ts";
 import { ConfigError, NumericsError } from "../../core/errors.ts";
-import { defaultLoss, type LossSpec, type OptimSpec } from "../../core/loss/loss.ts";
-import { countObserved, observationWeight } from "../../core/loss/observations.ts";
-import type { TrainingRow } from "../../core/loss/training-row.ts";
-import { OneAfterAnother } from "../../util/one-after-another.ts";
-import { LogitRuleCompiler } from "../logit-rules/compiler.ts";
+import { countTargets } from "../../core/loss/aggregation.ts";
 import { checkLossNumbers } from "../../core/loss/check-numbers.ts";
+import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
+import type { TrainingRow } from "../../core/loss/training-row.ts";
+import { writeTrained, type Policy } from "../decoder/policy.ts";
 import { adamStep, createAdamState, globalNorm, type AdamState } from "../optimizer/adamw.ts";
 import type { MomentPrecision } from "../optimizer/moments.ts";
 import { NativeAdam } from "../optimizer/native-adam.ts";
-import type { Device } from "../tensor/device.ts";
 import { newTensor, type Tensor } from "../tensor/tensor.ts";
-import { checkRowIds } from "../token-ids.ts";
-import type { BatchLimits } from "./batch-limits.ts";
-import { batchLimits } from "./memory.ts";
-import { biasesOf } from "./row-biases.ts";
-import { Arena } from "../decoder/arena.ts";
-import { sharedDecoder, writeTrained, type Policy } from "../decoder/policy.ts";
-import type { DecoderWeights } from "../decoder/weights.ts";
-import { makeMicroBatches, type MicroBatch, type RowBiases } from "./micro-batch.ts";
-import { objectiveOf } from "./objective.ts";
-import { TrainingPass } from "./training-pass.ts";
-import { UpdateStatistics } from "./update-statistics.ts";
-import { WeightAverage } from "./weight-average.ts";
 import { CriticLesson } from "./critic-lesson.ts";
+import { type PassOptions, RowPasses, sampledOnly } from "./row-passes.ts";
+import { UpdateLoss } from "./update-loss.ts";
 import { ValueHead } from "./value-head.ts";
+import { WeightAverage } from "./weight-average.ts";
 
-export interface TrainerOptions {
-  /** Memory for the activations of one micro-batch, by estimate; at least one row is processed at a time. */
-  readonly memoryMiB: number;
+export interface TrainerOptions extends PassOptions {
   /** @default "float32" */
   readonly momentPrecision?: MomentPrecision;
-  /** Compiles rules of rows. @default one without a vocabulary, which knows no grammars */
-  readonly rules?: LogitRuleCompiler;
-  /** What it computes in. @default its own */
-  readonly room?: TrainingRoom;
   /** Keeps an average of what is trained; each step leaves this share of it. @default none */
   readonly averageDecay?: number;
-  /** The initial weights, for a policy whose every weight is trained. @default a KL penalty is refused */
-  readonly loadReference?: () => Promise<DecoderWeights>;
-}
-
-/** Memory of passes, for one at a time: trainers of adapters on one base share it. */
-export class TrainingRoom {
-  readonly arena: Arena;
-  readonly turns: OneAfterAnother = new OneAfterAnother();
-
-  constructor(device: Device) {
-    this.arena = new Arena(device);
-  }
 }
 
 interface Moments {
@@ -64,34 +34,29 @@ interface Moments {
 
 export class PolicyTrainer {
   readonly #policy: Policy;
-  readonly #options: TrainerOptions;
-  readonly #limits: BatchLimits;
-  readonly #rules: LogitRuleCompiler;
-  readonly #room: TrainingRoom;
+  readonly #passes: RowPasses;
+  readonly #momentPrecision: MomentPrecision;
   readonly #average: WeightAverage | null;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
-  #reference: Promise<DecoderWeights> | undefined;
   #critic: ValueHead | null = null;
   /** What the critic learns from in the next step. */
   #lesson: CriticLesson | null = null;
   #hasGradients = false;
 
   constructor(policy: Policy, options: TrainerOptions) {
+    const { averageDecay, momentPrecision = "float32" } = options;
     this.#policy = policy;
-    this.#options = options;
-    this.#limits = batchLimits(policy.config, options.memoryMiB);
-    this.#rules = options.rules ?? new LogitRuleCompiler(policy.config.vocabSize);
-    this.#room = options.room ?? new TrainingRoom(policy.device);
-    const { averageDecay } = options;
+    this.#passes = new RowPasses(policy, options);
+    this.#momentPrecision = momentPrecision;
     this.#average = averageDecay === undefined ? null : new WeightAverage(policy, averageDecay);
   }
 
   /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
   get #optimizer(): Moments {
     const { device, parameters, trained } = this.#policy;
-    const { momentPrecision: precision = "float32" } = this.#options;
     if (this.#moments !== undefined) return this.#moments;
+    const precision = this.#momentPrecision;
     const native = precision === "float32" ? new NativeAdam(device, parameters) : null;
     return (this.#moments = {
       native,
@@ -135,7 +100,7 @@ export class PolicyTrainer {
 
   /** Runs `work` when all that was begun before has ended: passes share memory, and steps change weights. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    return this.#room.turns.run(work);
+    return this.#passes.room.turns.run(work);
   }
 
   /** By parameter; empty when nothing has been accumulated. Valid until the next call. */
@@ -151,12 +116,11 @@ export class PolicyTrainer {
    */
   forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
     return this.exclusively(async () => {
-      const { weights } = this.#policy;
-      if (which === "current") return this.#perToken(rows, weights, "logprobs");
+      if (which === "current") return this.#passes.perToken(rows, "logprobs");
       if (which === "reference")
-        return this.#perToken(rows, await this.#referenceWeights(), "logprobs");
+        return this.#passes.perToken(rows, "logprobs", await this.#passes.reference());
       if (this.#average === null) throw noAverage();
-      return this.#average.during(() => this.#perToken(rows, weights, "logprobs"));
+      return this.#average.during(() => this.#passes.perToken(rows, "logprobs"));
     });
   }
 
@@ -166,7 +130,7 @@ export class PolicyTrainer {
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
    */
   entropies(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
-    return this.exclusively(() => this.#perToken(rows, this.#policy.weights, "entropies"));
+    return this.exclusively(() => this.#passes.perToken(rows, "entropies"));
   }
 
   /**
@@ -174,57 +138,7 @@ export class PolicyTrainer {
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
    */
   values(rows: readonly TrainingRow[]): Promise<Float32Array[]> {
-    return this.exclusively(async () => {
-      const result = rows.map((row) => new Float32Array(row.tokens.length));
-      for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
-        const pass = this.#pass(batch);
-        const values = await this.critic.values(await pass.forwardStates());
-        pass.end();
-        let at = 0;
-        for (const { index, positions } of batch.rows)
-          for (const position of positions) result[index]![position] = values[at++]!;
-      }
-      return result;
-    });
-  }
-
-  async #perToken(
-    rows: readonly TrainingRow[],
-    weights: DecoderWeights,
-    quantity: "logprobs" | "entropies",
-  ): Promise<Float32Array[]> {
-    const result = rows.map((row) => new Float32Array(row.tokens.length));
-    for (const batch of this.#batches(rows.map(sampledOnly), defaultLoss)) {
-      const pass = this.#pass(batch, weights);
-      const found = await pass.forward({ entropies: quantity === "entropies" });
-      pass.end();
-      const values = found[quantity]!;
-      let at = 0;
-      for (const { index, positions } of batch.rows)
-        for (const position of positions) result[index]![position] = values[at++]!;
-    }
-    return result;
-  }
-
-  #batches(
-    rows: readonly TrainingRow[],
-    { aggregation, aggregationLength }: LossSpec,
-    factors = rowFactors(rows, aggregation, aggregationLength),
-  ): readonly MicroBatch[] {
-    checkRowIds(rows, this.#policy.config.vocabSize);
-    const biases: RowBiases | null = rows.every((row) => row.rules === undefined)
-      ? null
-      : (index) => biasesOf(rows[index]!, this.#rules);
-    return makeMicroBatches(rows, factors, this.#limits, biases);
-  }
-
-  #pass(batch: MicroBatch, weights: DecoderWeights = this.#policy.weights): TrainingPass {
-    return new TrainingPass(weights, batch, this.#room.arena, this.#limits.headChunkRows);
-  }
-
-  #referenceWeights(): Promise<DecoderWeights> {
-    this.#reference ??= referenceOf(this.#policy, this.#options.loadReference);
-    return this.#reference;
+    return this.exclusively(() => this.#passes.values(rows, this.critic));
   }
 
   /**
@@ -248,63 +162,24 @@ export class PolicyTrainer {
     const { critic = null } = loss;
     const lesson = critic && new CriticLesson(critic, rows, loss);
     if (lesson?.spec.isWarmup === true) return this.#takeLesson(lesson, rows, loss);
-    const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
-    const objective = objectiveOf(loss);
-    const hasEntropy = (loss.entropyCoef ?? 0) !== 0;
-    const statistics = new UpdateStatistics(loss);
-    const observed = Math.max(1, countObserved(rows));
-    for (const batch of this.#batches(rows, loss, factors)) {
-      const reference = await this.#referenceLogprobs(batch, loss);
-      const pass = this.#pass(batch);
-      const found = await pass.forward({ keepsActivations: true, entropies: hasEntropy });
-      const logprobs = new Float64Array(found.logprobs.length);
-      const entropies = hasEntropy ? new Float64Array(logprobs.length) : null;
-      let at = 0;
-      for (const { index, positions } of batch.rows) {
-        const row = rows[index]!;
-        const end = at + positions.length;
-        /** Places among the pass's tokens of those that were sampled. */
-        const places = Int32Array.from(positions.keys(), (k) => at + k).filter(
-          (place) => row.targetMask[positions[place - at]!] === 1,
-        );
-        const pick = (values: ArrayLike<number>): Float64Array =>
-          Float64Array.from(places, (place) => values[positions[place - at]!]!);
-        const take = (values: ArrayLike<number>): Float64Array =>
-          Float64Array.from(places, (place) => values[place]!);
-        const own = take(found.logprobs);
-        const value = objective({
-          logprobs: own,
-          samplingLogprobs: pick(row.samplingLogprobs),
-          advantages: pick(row.advantages),
-          weights: row.weights === undefined ? own.map(() => 1) : pick(row.weights),
-          referenceLogprobs: reference && take(reference),
-          entropies: found.entropies && take(found.entropies),
-          factor: factors[index]!,
-        });
-        for (const [k, place] of places.entries()) {
-          logprobs[place] = value.coefficients[k]!;
-          if (entropies !== null) entropies[place] = -factors[index]! * loss.entropyCoef!;
-        }
-        statistics.add(value, own, pick(row.samplingLogprobs));
-        for (const [k, position] of positions.entries()) {
-          const weight = observationWeight(row, position) / observed;
-          if (row.targetMask[position] === 1 || weight === 0) continue;
-          logprobs[at + k] = -weight;
-          statistics.observe(weight, found.logprobs[at + k]!);
-        }
-        at = end;
-      }
-      if (!Number.isFinite(statistics.loss)) {
+    const update = new UpdateLoss(rows, loss);
+    for (const batch of this.#passes.batches(rows, loss, update.factors)) {
+      const reference = await this.#passes.referenceLogprobs(batch, loss);
+      const pass = this.#passes.open(batch);
+      const found = await pass.forward({ keepsActivations: true, entropies: update.hasEntropy });
+      const coefficients = update.coefficients(batch, found, reference);
+      const { loss: value } = update.statistics;
+      if (!Number.isFinite(value)) {
         pass.end();
         this.#clear();
-        throw new NumericsError("The loss", statistics.loss);
+        throw new NumericsError("The loss", value);
       }
       lesson?.add(pass.states, batch);
-      await pass.backward({ logprobs, entropies }, this.#sums);
+      await pass.backward(coefficients, this.#sums);
       this.#hasGradients = true;
     }
     this.#lesson = lesson;
-    return statistics.summary();
+    return update.statistics.summary();
   }
 
   /** For an update in which only the critic learns. */
@@ -313,21 +188,13 @@ export class PolicyTrainer {
     rows: readonly TrainingRow[],
     loss: LossSpec,
   ): Promise<Record<string, number>> {
-    for (const batch of this.#batches(rows.map(sampledOnly), loss)) {
-      const pass = this.#pass(batch);
+    for (const batch of this.#passes.batches(rows.map(sampledOnly), loss)) {
+      const pass = this.#passes.open(batch);
       lesson.add(await pass.forwardStates(), batch);
       pass.end();
     }
     this.#lesson = lesson;
     return { tokens: rows.reduce((sum, row) => sum + countTargets(row), 0) };
-  }
-
-  async #referenceLogprobs(batch: MicroBatch, loss: LossSpec): Promise<Float32Array | null> {
-    if (loss.kl === undefined || loss.kl === null) return null;
-    const pass = this.#pass(batch, await this.#referenceWeights());
-    const { logprobs } = await pass.forward({});
-    pass.end();
-    return logprobs;
   }
 
   /**
@@ -399,29 +266,9 @@ export class PolicyTrainer {
   }
 }
 
-/** A row without what is observed; the critic's columns are those of the row itself. */
-function sampledOnly(row: TrainingRow): TrainingRow {
-  const { observationWeights: _, ...sampled } = row;
-  return sampled;
-}
-
 function noAverage(): ConfigError {
   return new ConfigError({
     message: "Log-probabilities of averaged weights are asked for, but no average is kept.",
     hint: "Start the backend with averageDecay.",
-  });
-}
-
-/** A model without its adapter is the reference; without an adapter the initial weights are needed. */
-async function referenceOf(
-  policy: Policy,
-  load: TrainerOptions["loadReference"],
-): Promise<DecoderWeights> {
-  if (policy.lora !== null) return sharedDecoder(policy, null);
-  if (load !== undefined) return load();
-  throw new ConfigError({
-    message:
-      "A KL penalty needs a reference, but every weight is trained and no model folder is known.",
-    hint: "Train a LoRA adapter, or give the engine the folder of the model.",
   });
 }

@@ -17,7 +17,7 @@ import type { Sandbox } from "./sandbox.ts";
 import { findTaskFolders, readTaskFolder, resolveVariables } from "./task-folder.ts";
 
 /** Where tasks run: `folder` is a temporary folder without any isolation. */
-export const harborRunners = ["docker", "podman", "bubblewrap", "folder"] as const;
+const harborRunners = ["docker", "podman", "bubblewrap", "folder"] as const;
 /** Where tasks run. */
 export type HarborRunner = (typeof harborRunners)[number];
 

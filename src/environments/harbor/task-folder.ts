@@ -49,7 +49,7 @@ type Optional<T> = T | null | undefined;
 type User = Optional<string | number>;
 
 /** How one step, or a task without steps, is scored. */
-export interface HarborVerifier {
+interface HarborVerifier {
   readonly timeout_sec: number;
   readonly env: Record<string, string>;
   readonly user?: User;
@@ -58,7 +58,7 @@ export interface HarborVerifier {
 }
 
 /** `task.toml`, with defaults. */
-export interface HarborConfig {
+interface HarborConfig {
   readonly metadata: Record<string, unknown>;
   readonly agent: { readonly user?: User };
   readonly verifier: HarborVerifier;
@@ -108,7 +108,7 @@ export interface HarborTask {
 }
 
 /** Whether a folder is a task. */
-export const isTaskFolder = (folder: string): boolean => existsSync(join(folder, "task.toml"));
+const isTaskFolder = (folder: string): boolean => existsSync(join(folder, "task.toml"));
 
 /** The task folders in `folder`, by name; itself where it is one. */
 export async function findTaskFolders(folder: string): Promise<readonly string[]> {

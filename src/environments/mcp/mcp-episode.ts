@@ -1,12 +1,31 @@
 /** One connection to an MCP server: its tools, and calls whose results are limited and typed. */
 import type { Client } from "@modelcontextprotocol/client";
+import { z } from "zod";
 import type {
   EnvironmentEpisode,
   EnvironmentResult,
   EnvironmentTool,
   PromptMessage,
 } from "../../core/environment.ts";
+import type { Task } from "../../core/task.ts";
 import { environmentError } from "../episode/environment-error.ts";
+
+/** A call and what it has to answer at the end, in `checks` of a task. */
+const checks = z
+  .array(
+    z.object({
+      name: z.string(),
+      arguments: z.record(z.string(), z.unknown()),
+      result: z.string(),
+    }),
+  )
+  .max(100);
+type RecordedCall = z.infer<typeof checks>[number];
+
+function checksOf(metadata: unknown): readonly RecordedCall[] {
+  const given = (metadata as { readonly checks?: unknown } | null)?.checks;
+  return checks.safeParse(given).data ?? [];
+}
 
 /** The part of the official client that is used. */
 export type McpClient = Pick<Client, "callTool" | "listTools" | "close">;
@@ -17,15 +36,27 @@ const closeTimeoutMs = 10_000;
 /** An open connection. */
 export class McpEpisode implements EnvironmentEpisode {
   readonly prompt: readonly PromptMessage[];
+  /** Both check the state that the agent has left, where the task says what it should be. */
+  readonly respond?: NonNullable<EnvironmentEpisode["respond"]>;
+  readonly finish?: NonNullable<EnvironmentEpisode["finish"]>;
   tools: readonly EnvironmentTool[] = [];
+  /** Tools that the server says change nothing. */
+  readonly readOnly: Set<string> = new Set<string>();
+  /** Tools that the server says may destroy something. */
+  readonly destructive: Set<string> = new Set<string>();
   readonly #client: McpClient;
   readonly #timeoutMs: number;
+  readonly #checks: readonly RecordedCall[];
   #closing: Promise<void> | null = null;
 
-  constructor(client: McpClient, instruction: string, timeoutMs: number) {
+  constructor(client: McpClient, { instruction, metadata }: Task, timeoutMs: number) {
+    this.prompt = [{ role: "user", content: instruction }];
     this.#client = client;
     this.#timeoutMs = timeoutMs;
-    this.prompt = [{ role: "user", content: instruction }];
+    this.#checks = checksOf(metadata);
+    if (this.#checks.length === 0) return;
+    this.respond = (_text, signal) => this.#check(signal);
+    this.finish = (signal) => this.#check(signal);
   }
 
   /** Asks for all pages of tools. */
@@ -36,7 +67,9 @@ export class McpEpisode implements EnvironmentEpisode {
       // Each page names the next.
       // oxlint-disable-next-line no-await-in-loop
       const page = await this.#client.listTools(cursor === undefined ? {} : { cursor }, { signal });
-      for (const { name, description, inputSchema } of page.tools) {
+      for (const { name, description, inputSchema, annotations } of page.tools) {
+        if (annotations?.readOnlyHint === true) this.readOnly.add(name);
+        else if (annotations?.destructiveHint === true) this.destructive.add(name);
         tools.push({
           name,
           parameters: inputSchema,
@@ -70,6 +103,15 @@ export class McpEpisode implements EnvironmentEpisode {
       if (code === -32_602 || code === -32_601) return { text: what, isError: true };
       throw environmentError(`The call of "${name}" failed: ${what}`, { cause: error });
     }
+  }
+
+  async #check(signal: AbortSignal): Promise<EnvironmentResult> {
+    let passed = 0;
+    for (const { name, arguments: given, result } of this.#checks) {
+      const found = await this.call(name, given, signal);
+      if (found.isError !== true && found.text === result) passed++;
+    }
+    return { text: "", done: true, signals: { checks_passed: passed / this.#checks.length } };
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Tools of an MCP server for any task: tools only, so tasks and rewards come from elsewhere. */
-import type { EnvironmentEpisode, EnvironmentSource, OpenEpisode } from "../../core/environment.ts";
+import type { EnvironmentSource, OpenEpisode } from "../../core/environment.ts";
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { withTimeout } from "../../util/abort.ts";
@@ -43,16 +43,12 @@ export class McpSource implements EnvironmentSource {
     });
   }
 
-  async open(task: Task, { signal }: OpenEpisode): Promise<EnvironmentEpisode> {
+  async open(task: Task, { signal }: OpenEpisode): Promise<McpEpisode> {
     const limited = withTimeout(signal, connectTimeoutMs);
     let client: McpClient | undefined;
     try {
       client = await this.#connect(limited);
-      const episode = new McpEpisode(
-        client,
-        task.instruction,
-        this.#options.callTimeoutMs ?? 300_000,
-      );
+      const episode = new McpEpisode(client, task, this.#options.callTimeoutMs ?? 300_000);
       await episode.readTools(limited);
       return episode;
     } catch (error) {

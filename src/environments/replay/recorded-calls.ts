@@ -46,14 +46,14 @@ const maxCompared = 2000;
 
 export class RecordedCalls {
   readonly #exact = new Map<string, string[]>();
-  readonly #byName = new Map<string, { words: ReadonlySet<string>; text: string }[]>();
+  readonly #byName = new Map<string, { words: ReadonlySet<string>; call: RecordedCall }[]>();
 
   add(call: RecordedCall): void {
     const same = this.#exact.get(keyOf(call));
     if (same !== undefined) return void same.push(call.result);
     this.#exact.set(keyOf(call), [call.result]);
     const own = this.#byName.get(call.name) ?? [];
-    own.push({ words: wordsOf(call.arguments), text: call.result });
+    own.push({ words: wordsOf(call.arguments), call });
     this.#byName.set(call.name, own);
   }
 
@@ -73,9 +73,24 @@ export class RecordedCalls {
     for (const one of (this.#byName.get(name) ?? []).slice(0, maxCompared)) {
       const found = similarity(words, one.words);
       if (found < most || (best !== null && found === most)) continue;
-      [best, most] = [one.text, found];
+      [best, most] = [one.call.result, found];
     }
     return best;
+  }
+
+  /** The most similar calls of a tool. */
+  like(
+    name: string,
+    given: Readonly<Record<string, unknown>>,
+    count: number,
+  ): readonly RecordedCall[] {
+    const words = wordsOf(given);
+    return (this.#byName.get(name) ?? [])
+      .slice(0, maxCompared)
+      .map((one) => [similarity(words, one.words), one.call] as const)
+      .toSorted(([a], [b]) => b - a)
+      .slice(0, count)
+      .map(([, call]) => call);
   }
 }
 

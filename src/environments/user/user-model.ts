@@ -2,9 +2,13 @@
 import type { AgentConfig } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { HttpFault } from "../../http/http-fault.ts";
-import { JsonClient, textOf } from "../../http/json-client.ts";
+import {
+  chatCompletion,
+  type ChatEndpoint,
+  isHttpUrl,
+  NoCompletion,
+} from "../../http/chat-completion.ts";
 import { callModel } from "../../rollouts/workflow/model-call.ts";
-import { defined } from "../../util/defined.ts";
 
 /** A message of the conversation, as the user sees it. */
 export interface UserMessage {
@@ -14,17 +18,7 @@ export interface UserMessage {
 }
 
 /** A model behind an OpenAI-compatible endpoint; its calls are never captured, so never trained. */
-export interface UserEndpoint {
-  /** URL to which `/chat/completions` is added. */
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Sent as bearer token. @default none */
-  readonly apiKey?: string | undefined;
-  /** Further fields of the request, such as `temperature` or `max_tokens`. @default {} */
-  readonly body?: Readonly<Record<string, unknown>>;
-  /** @default the global `fetch` */
-  readonly fetch?: typeof fetch;
-}
+export interface UserEndpoint extends ChatEndpoint {}
 
 /** The user's next message, for a conversation that begins with its instructions. */
 export type UserScript = (
@@ -46,7 +40,6 @@ export class UserFault extends Error {
   }
 }
 
-const maxResponseBytes = 1_000_000;
 /** Name of the trajectory of a user that the policy plays. */
 const role = "user";
 
@@ -54,7 +47,7 @@ const role = "user";
 export function checkUserModel(model: UserModel): void {
   if (typeof model !== "object") return;
   const { baseUrl } = model;
-  if (URL.canParse(baseUrl) && /^https?:$/u.test(new URL(baseUrl).protocol)) return;
+  if (isHttpUrl(baseUrl)) return;
   throw new ConfigError({
     message: `The user's baseUrl is ${JSON.stringify(baseUrl)}, which is not an HTTP URL.`,
     hint: "Give the URL up to and including /v1.",
@@ -97,37 +90,19 @@ const isSession = (baseUrl: string, config: AgentConfig): boolean =>
   new URL(baseUrl).pathname.startsWith("/sessions/");
 
 async function callEndpoint(
-  { baseUrl, apiKey, model, body, fetch }: UserEndpoint,
+  endpoint: UserEndpoint,
   messages: readonly object[],
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<string> {
-  const client = new JsonClient({
-    baseUrl: baseUrl.replace(/\/$/u, ""),
-    key: apiKey,
-    timeoutMs,
-    maxBytes: maxResponseBytes,
-    ...defined({ fetch }),
-  });
   try {
-    const call = { path: "/chat/completions", body: { ...body, model, messages }, signal };
-    return contentOf(await client.request(call, textOf));
+    return (await chatCompletion(endpoint, messages, { signal, timeoutMs })).content;
   } catch (error) {
+    if (error instanceof NoCompletion) throw new UserFault(error.message);
     if (!(error instanceof HttpFault)) throw error;
     const { kind, status, message } = error;
     if (kind !== "status") throw new UserFault(`the endpoint ${message}`);
     const isFinal = status !== undefined && status < 500 && ![408, 425, 429].includes(status);
     throw new UserFault(`the endpoint responded with status ${status}`, isFinal);
   }
-}
-
-function contentOf(body: string): string {
-  try {
-    const parsed = JSON.parse(body) as { choices?: { message?: { content?: unknown } }[] };
-    const content = parsed.choices?.[0]?.message?.content;
-    if (typeof content === "string") return content;
-  } catch {
-    // Reported below, as any other body without a message.
-  }
-  throw new UserFault("the response is no chat completion");
 }

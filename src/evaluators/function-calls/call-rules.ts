@@ -2,6 +2,7 @@
  * When a function call is one of those that are accepted: the rules of the AST evaluation of the Berkeley
  * Function-Calling Leaderboard, for Python-like JSON types.
  */
+import { isJsonObject } from "../../util/json-object.ts";
 
 /** Accepted values by parameter; `""` among them makes a parameter optional. */
 export type AcceptedArguments = Readonly<Record<string, readonly unknown[]>>;
@@ -13,9 +14,6 @@ export interface FunctionShape {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Without spaces and the signs `,./-_*^`, in lower case, with double quotes. */
 const plainText = (text: string): string =>
@@ -32,7 +30,7 @@ const matches = (value: unknown, expected: unknown): boolean => {
     return (
       value.length === expected.length &&
       value.every((item: unknown, i) =>
-        isObject(item) && isObject(expected[i])
+        isJsonObject(item) && isJsonObject(expected[i])
           ? matchesObject(item, expected[i])
           : matches(item, expected[i]),
       )
@@ -55,7 +53,7 @@ function matchesObject(value: Fields, expected: Fields): boolean {
 
 const isAccepted = (value: unknown, accepted: readonly unknown[]): boolean =>
   accepted.some((one) =>
-    isObject(value) && isObject(one) ? matchesObject(value, one) : matches(value, one),
+    isJsonObject(value) && isJsonObject(one) ? matchesObject(value, one) : matches(value, one),
   );
 
 const typeChecks: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -66,13 +64,13 @@ const typeChecks: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === "boolean",
   array: Array.isArray,
   tuple: Array.isArray,
-  dict: isObject,
-  object: isObject,
+  dict: isJsonObject,
+  object: isJsonObject,
 };
 
 /** A type that is not known fits; so does the type of an accepted value, such as a variable's name. */
 function hasType(value: unknown, property: unknown, accepted: readonly unknown[]): boolean {
-  const type: unknown = isObject(property) ? property.type : undefined;
+  const type: unknown = isJsonObject(property) ? property.type : undefined;
   const check =
     typeof type === "string" && Object.hasOwn(typeChecks, type) ? typeChecks[type] : undefined;
   if (check === undefined || check(value)) return true;

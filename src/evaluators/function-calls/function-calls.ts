@@ -5,6 +5,7 @@ import type { Episode } from "../../core/trajectory.ts";
 import { readJson } from "../json/read-json.ts";
 import { type SyncScorer, evaluatorError, fieldOf, noReference, scored } from "../scorer.ts";
 import { type AcceptedArguments, type FunctionShape, argumentProblem } from "./call-rules.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 const maxCalls = 100;
 const maxArgumentChars = 100_000;
@@ -114,9 +115,7 @@ function readArguments(call: MadeCall): Readonly<Record<string, unknown>> | null
   if (call.arguments.length > maxArgumentChars) return null;
   const reading = readJson(call.arguments.trim() === "" ? "{}" : call.arguments);
   const value = "value" in reading ? reading.value : null;
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
+  return isJsonObject(value) ? value : null;
 }
 
 function readExpected<Metadata>(

@@ -1,9 +1,8 @@
 /** One chat completion of an OpenAI-compatible server. */
 import { ConfigError } from "../../core/errors.ts";
+import { chatCompletion, isHttpUrl, NoCompletion } from "../../http/chat-completion.ts";
 import { HttpFault, mayPass } from "../../http/http-fault.ts";
-import { JsonClient, textOf } from "../../http/json-client.ts";
 import { backOffMs, retry } from "../../util/retry.ts";
-import { defined } from "../../util/defined.ts";
 import { evaluatorError, note } from "../scorer.ts";
 
 /**
@@ -32,7 +31,6 @@ export interface JudgeEndpoint {
   readonly fetch?: typeof fetch;
 }
 
-const maxResponseBytes = 1_000_000;
 const firstWaitMs = 500;
 const maxWaitMs = 30_000;
 
@@ -41,8 +39,7 @@ class NoScore extends Error {}
 
 /** @throws ConfigError for an endpoint that cannot be called. */
 export function checkEndpoint({ baseUrl, retries = 2, timeoutMs = 60_000 }: JudgeEndpoint): void {
-  const isUrl = URL.canParse(baseUrl) && /^https?:$/u.test(new URL(baseUrl).protocol);
-  if (!isUrl) {
+  if (!isHttpUrl(baseUrl)) {
     throw new ConfigError({
       message: `The judge's baseUrl is ${JSON.stringify(baseUrl)}, which is not an HTTP URL.`,
       hint: "Give the URL up to and including /v1.",
@@ -68,10 +65,13 @@ export async function askJudge<T>(
   read: (text: string) => T | null,
   signal?: AbortSignal,
 ): Promise<T> {
-  const { model, retries = 2 } = endpoint;
-  const client = clientOf(endpoint);
+  const { model, retries = 2, timeoutMs = 60_000 } = endpoint;
+  const messages = [
+    { role: "system", content: system },
+    { role: "user", content: user },
+  ];
   const attempt = async (): Promise<T> => {
-    const text = await complete(client, endpoint, system, user, signal);
+    const text = await complete(endpoint, messages, { timeoutMs, signal });
     const value = read(text);
     if (value !== null) return value;
     throw new NoScore(`the response is not a score: ${JSON.stringify(note(text))}`);
@@ -114,38 +114,11 @@ function sayOf(error: NoScore | HttpFault): string {
     : `the call failed: the endpoint ${message}`;
 }
 
-function clientOf({ baseUrl, apiKey, timeoutMs = 60_000, fetch }: JudgeEndpoint): JsonClient {
-  return new JsonClient({
-    baseUrl: baseUrl.replace(/\/$/u, ""),
-    key: apiKey,
-    timeoutMs,
-    maxBytes: maxResponseBytes,
-    ...defined({ fetch }),
-  });
-}
-
-async function complete(
-  client: JsonClient,
-  { model, body: options }: JudgeEndpoint,
-  system: string,
-  user: string,
-  signal?: AbortSignal,
-): Promise<string> {
-  const messages = [
-    { role: "system", content: system },
-    { role: "user", content: user },
-  ];
-  const body = { ...options, model, messages };
-  return contentOf(await client.request({ path: "/chat/completions", body, signal }, textOf));
-}
-
-function contentOf(body: string): string {
+async function complete(...call: Parameters<typeof chatCompletion>): Promise<string> {
   try {
-    const parsed = JSON.parse(body) as { choices?: { message?: { content?: unknown } }[] };
-    const content = parsed.choices?.[0]?.message?.content;
-    if (typeof content === "string") return content;
-  } catch {
-    // Reported below, as any other body without a message.
+    return (await chatCompletion(...call)).content;
+  } catch (error) {
+    if (!(error instanceof NoCompletion)) throw error;
+    throw new NoScore(`${error.message}: ${note(error.body)}`);
   }
-  throw new NoScore(`the response is no chat completion: ${note(body)}`);
 }

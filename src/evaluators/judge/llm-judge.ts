@@ -85,7 +85,7 @@ export function llmJudge<Metadata = unknown>(options: LlmJudgeOptions<Metadata>)
 }
 
 /** The score of a response that is exactly one JSON object; null for anything else. */
-export function readScore(
+function readScore(
   content: string,
   minScore: number,
   maxScore: number,

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { readJson } from "../json/read-json.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 /** Makes quotations with tags of a random name. */
 export interface Quoter {
@@ -39,7 +40,5 @@ export function onlyObject(text: string): Readonly<Record<string, unknown>> | nu
   }
   const reading = readJson(rest);
   const value = "value" in reading ? reading.value : null;
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
+  return isJsonObject(value) ? value : null;
 }

@@ -3,10 +3,11 @@ import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode, EvalOutput } from "../../core/trajectory.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
-import { evaluatorError } from "../scorer.ts";
+import { evaluatorError, responseText } from "../scorer.ts";
 import { type JudgeEndpoint, askJudge, checkEndpoint } from "./endpoint.ts";
 import { createQuoter, onlyObject } from "./quote.ts";
-import { cutMiddle, transcript } from "./transcript.ts";
+import type { ChatMessage } from "../../core/message.ts";
+import { messageText } from "../../core/message-text.ts";
 
 /**
  * Options of {@link relativeJudge}.
@@ -108,7 +109,7 @@ export function relativeJudge(options: RelativeJudgeOptions): GroupScorer {
 }
 
 /** One score for each name and none for others; null for anything else. */
-export function readScores(text: string, names: readonly string[]): readonly number[] | null {
+function readScores(text: string, names: readonly string[]): readonly number[] | null {
   const scores = onlyObject(text)?.scores;
   if (typeof scores !== "object" || scores === null || Array.isArray(scores)) return null;
   if (Object.keys(scores).length !== names.length) return null;
@@ -119,4 +120,29 @@ export function readScores(text: string, names: readonly string[]): readonly num
     (score): score is number => typeof score === "number" && score >= 0 && score <= 1,
   );
   return areScores ? found : null;
+}
+
+function lineOf({ role, content, toolCalls }: ChatMessage): string {
+  const calls = (toolCalls ?? []).map((call) => `[tool call] ${call.name}(${call.arguments})`);
+  return [`[${role}] ${messageText(content)}`.trimEnd(), ...calls].join("\n");
+}
+
+/** The messages of each trajectory's last call with its response, and what the agent returned. */
+function transcript(episode: Episode): string {
+  const conversations = episode.trajectories.flatMap(({ name, steps }) => {
+    const last = steps.at(-1);
+    if (last === undefined) return [];
+    const lines = [...last.trace.messages, last.trace.response].map(lineOf);
+    return [[`Trajectory "${name}":`, ...lines].join("\n")];
+  });
+  const output =
+    episode.output === undefined || episode.output === null ? "" : responseText(episode);
+  return [...conversations, ...(output === "" ? [] : [`Result: ${output}`])].join("\n\n");
+}
+
+/** Cuts out the middle of a text. */
+function cutMiddle(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters omitted]\n${text.slice(text.length - half)}`;
 }

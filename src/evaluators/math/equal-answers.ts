@@ -82,7 +82,7 @@ function equalParts(a: string, b: string): boolean {
 }
 
 /** Without what has no meaning for the comparison: layout, units as text, a name in front of the result. */
-export function normalize(text: string, { percent }: EqualityOptions): string {
+function normalize(text: string, { percent }: EqualityOptions): string {
   let plain = text
     .trim()
     .replaceAll(/\\\\|\\(?:left|right)(?![A-Za-z])|\\[!,;: ]|\\\$|\$|~/gu, (found) =>

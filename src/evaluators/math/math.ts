@@ -29,7 +29,7 @@ export interface MathOptions<Metadata> extends AnswerOptions<Metadata> {
 }
 
 /** The final result in a text: boxed, marked, announced, a formula between dollar signs, or all of it. */
-export function finalResult(text: string): string {
+function finalResult(text: string): string {
   const marked = lastBoxed(text) ?? afterMarker(text) ?? afterAnswerIs(text);
   if (marked !== null) return marked;
   const end = text.lastIndexOf("$");

@@ -23,7 +23,7 @@ function valueAt(name: string, point: number): number {
 }
 
 /** The value of a formula at one of the points; NaN where it has none in the real numbers. */
-export function evaluate(expression: Expression, point: number): number {
+function evaluate(expression: Expression, point: number): number {
   if (expression.kind === "number") return expression.value;
   if (expression.kind === "variable") return valueAt(expression.name, point);
   const [a = Number.NaN, b = Number.NaN] = expression.args.map((one) => evaluate(one, point));

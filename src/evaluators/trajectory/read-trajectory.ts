@@ -5,6 +5,7 @@ import type { Episode } from "../../core/trajectory.ts";
 import { readJson } from "../json/read-json.ts";
 import { evaluatorError, fieldOf, noReference } from "../scorer.ts";
 import type { ToolArgs } from "./tool-args.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 /** A tool call; `args` is null where the model wrote no JSON object. */
 export interface TrajectoryCall {
@@ -41,7 +42,7 @@ export function referenceTurns<Metadata>(
   if (found === undefined || found === null) {
     throw noReference(task, reference === undefined ? "reference" : undefined);
   }
-  const messages = isObject(found) && "messages" in found ? found["messages"] : found;
+  const messages = isJsonObject(found) && "messages" in found ? found["messages"] : found;
   const turns = Array.isArray(messages) ? messages.map(referenceTurn) : [null];
   const at = turns.indexOf(null);
   if (at === -1) return turns as readonly Turn[];
@@ -54,7 +55,7 @@ export function referenceTurns<Metadata>(
 }
 
 function referenceTurn(message: unknown): Turn | null {
-  if (!isObject(message) || typeof message["role"] !== "string") return null;
+  if (!isJsonObject(message) || typeof message["role"] !== "string") return null;
   const calls = message["tool_calls"] ?? [];
   if (!Array.isArray(calls)) return null;
   const read = calls.map(referenceCall);
@@ -65,17 +66,14 @@ function referenceTurn(message: unknown): Turn | null {
 }
 
 function referenceCall(call: unknown): TrajectoryCall | null {
-  const called = isObject(call) ? call["function"] : null;
-  if (!isObject(called) || typeof called["name"] !== "string") return null;
+  const called = isJsonObject(call) ? call["function"] : null;
+  if (!isJsonObject(called) || typeof called["name"] !== "string") return null;
   const args = readArgs(called["arguments"] ?? {});
   return args === null ? null : { name: called["name"], args };
 }
 
 function readArgs(given: unknown): ToolArgs | null {
-  if (typeof given !== "string") return isObject(given) ? given : null;
+  if (typeof given !== "string") return isJsonObject(given) ? given : null;
   const reading = readJson(given.trim() === "" ? "{}" : given);
-  return "value" in reading && isObject(reading.value) ? reading.value : null;
+  return "value" in reading && isJsonObject(reading.value) ? reading.value : null;
 }
-
-const isObject = (value: unknown): value is ToolArgs =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -9,7 +9,7 @@ import { schemaOutcome } from "../../grammar/thread/compiled-schemas.ts";
 import type { SchemaOutcome } from "../../grammar/thread/schema-outcome.ts";
 import { GrammarLimitError } from "../../grammar/work-budget.ts";
 import { ApiError, badRequest } from "../http/api-error.ts";
-import { isJsonObject } from "../http/json-fields.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { messageText } from "../../core/message-text.ts";
 import type { CallRequest } from "./call-request.ts";
 import { schemaProblem } from "./schema-problem.ts";

@@ -10,7 +10,7 @@ import type { CallRequest } from "./call-request.ts";
 import { logitRules, readOutputForm, type OutputForm } from "./output-form.ts";
 import { planCall, type CallPlan, type SessionCall } from "./plan-call.ts";
 
-export interface RenderedPrompt {
+interface RenderedPrompt {
   readonly tokens: Int32Array;
   /** Trace whose tokens the prompt begins with. */
   readonly parentId: string | null;

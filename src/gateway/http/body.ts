@@ -7,7 +7,8 @@ import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import { readBytes } from "../../http/bodies.ts";
 import { ApiError, badRequest } from "./api-error.ts";
 import { counterOf } from "./body-budget.ts";
-import { checkStructure, isJsonObject, type JsonFields } from "./json-fields.ts";
+import { checkStructure } from "./json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 
 type Decompress = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
 

@@ -2,13 +2,8 @@
  * Typed reading of one field of a JSON object, and how much JSON a request may hold. Absent and null are the same,
  * as clients send both. By hand rather than by schema: this runs on every call, over message lists of any size.
  */
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { badRequest, nestedTooDeeply } from "./api-error.ts";
-
-export type JsonFields = Readonly<Record<string, unknown>>;
-
-export function isJsonObject(value: unknown): value is JsonFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A value as an error message shows it. */
 export function show(value: unknown): string {
@@ -107,7 +102,7 @@ export function asList(value: unknown, at: string): readonly unknown[] | undefin
 }
 
 /** No schema or message is nested as deeply as this; code that follows it down would have no stack left. */
-export const maxLevels = 512;
+const maxLevels = 512;
 
 export function isTooDeep(value: unknown): boolean {
   const isNested = (each: unknown): each is object => typeof each === "object" && each !== null;

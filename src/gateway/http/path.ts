@@ -13,7 +13,7 @@ export interface SessionRoute {
 }
 
 /** One of the gateway's own routes, as decoded segments. */
-export interface OwnRoute {
+interface OwnRoute {
   readonly kind: "own";
   readonly segments: readonly string[];
 }

@@ -4,17 +4,24 @@
  */
 import type { BodyLease } from "../http/body-budget.ts";
 import { CallAbort } from "../call/call-abort.ts";
-import type { CallRequest, CallResult } from "../call/call-request.ts";
+import type { CallRequest } from "../call/call-request.ts";
 import { runCall, type CallContext, type FinishedCall } from "../call/call.ts";
 import { unenforcedOf } from "../call/output-form.ts";
 import type { TextDelta } from "../call/delta-reader.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import { EventStream } from "../http/event-stream.ts";
+import type { JsonFields } from "../../util/json-object.ts";
 import type { SessionRoute } from "../http/path.ts";
 import { JsonReply, type MoreHeaders, type Reply, unenforcedHeaders } from "../http/reply.ts";
 import type { CaptureSession } from "../session/session.ts";
 import { replyInTime } from "./early-json.ts";
-import { rememberCall, repeatResponse } from "./repeated-call.ts";
+import { type FieldTable, ignoredFields } from "./fields/field-table.ts";
+import {
+  identifyCall,
+  rememberCall,
+  repeatResponse,
+  type ResponseWriter,
+} from "./repeated-call.ts";
 
 /** What every route of a session gets. The caller has checked that the session is the client's. */
 export interface RouteContext {
@@ -38,12 +45,14 @@ export interface CallStream {
 
 /** A parsed request and how its response is written. */
 export interface ProtocolCall {
+  readonly body: JsonFields;
+  /** What becomes of the fields of the body. */
+  readonly fields: FieldTable;
+  /** Of the response's id. */
+  readonly idPrefix: string;
   readonly call: CallRequest;
-  readonly responseId: string;
-  /** The response to the same call before, which its client did not get. */
-  readonly lost?: CallResult | undefined;
   /** Null for a whole response. */
-  readonly stream: ((events: EventStream) => CallStream) | null;
+  readonly stream: ((events: EventStream, responseId: string) => CallStream) | null;
   readonly whole: (call: FinishedCall) => object;
 }
 
@@ -136,19 +145,28 @@ async function responseStream(
 }
 
 /** @throws what the call throws before anything was sent. */
-export async function handleCall(context: RouteContext, call: ProtocolCall): Promise<Reply> {
+export async function handleCall(
+  context: RouteContext,
+  { body, fields, idPrefix, call, stream, whole }: ProtocolCall,
+): Promise<Reply> {
   const { gateway, request, session } = context;
-  const reply = await replyTo(context, call);
-  const about = { session: session.uid, response: call.responseId };
-  gateway.exchanges?.follow(request, about, reply);
+  gateway.ignored.note(call.protocol, ignoredFields(body, fields));
+  const { responseId, lost } = identifyCall(context, call, idPrefix);
+  const open = stream && ((events: EventStream) => stream(events, responseId));
+  const reply =
+    lost === undefined
+      ? await newReply(context, call, responseId, { stream: open, whole })
+      : repeatResponse(lost, { stream: open, whole });
+  gateway.exchanges?.follow(request, { session: session.uid, response: responseId }, reply);
   return reply;
 }
 
-async function replyTo(
+async function newReply(
   context: RouteContext,
-  { call: request, responseId, lost, stream, whole }: ProtocolCall,
+  request: CallRequest,
+  responseId: string,
+  { stream, whole }: ResponseWriter<CallStream>,
 ): Promise<Reply> {
-  if (lost !== undefined) return repeatResponse(lost, { stream, whole });
   const { gateway, session, route } = context;
   const { abilities, renderer } = gateway.target;
   const abort = new CallAbort(gateway.requestTimeoutMs);

@@ -17,14 +17,15 @@ interface CallOrigin {
   readonly request: Request;
 }
 
+interface ResponseStream {
+  begin(promptTokens: number): void;
+  finish(call: FinishedCall): void;
+}
+
 /** How a protocol writes a response. */
-interface ResponseWriter {
-  readonly stream:
-    | ((events: EventStream) => {
-        begin(promptTokens: number): void;
-        finish(call: FinishedCall): void;
-      })
-    | null;
+export interface ResponseWriter<Stream extends ResponseStream = ResponseStream> {
+  /** Null for a whole response. */
+  readonly stream: ((events: EventStream) => Stream) | null;
   readonly whole: (call: FinishedCall) => object;
 }
 

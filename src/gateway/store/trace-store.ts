@@ -38,7 +38,7 @@ export interface TracePage {
   readonly cursor: number;
 }
 
-export interface StoreStats {
+interface StoreStats {
   readonly commits: number;
   readonly commitSeconds: number;
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../core/message.ts";
 import { distances } from "../distances.ts";
 import { GrammarError } from "../grammar-error.ts";
 import { Machine, type MachineData } from "../machine.ts";
-import { emit } from "../strings/emit.ts";
+import { emit, anyCharacter } from "../strings/emit.ts";
 import type { Language } from "../strings/language.ts";
 import { writeArray } from "./array-rule.ts";
 import { checkDepth } from "./check-depth.ts";
@@ -13,11 +13,37 @@ import { isObject, type Schema } from "./keywords.ts";
 import { Normalizer, type PlainSchema } from "./normalize.ts";
 import { writeObject } from "./object-rule.ts";
 import type { SchemaContext } from "./schema-context.ts";
-import { SharedRules } from "./shared-rules.ts";
 import { ValueIds } from "./value-ids.ts";
 import { numbersOf, stringsOf } from "./value-languages.ts";
 import { WorkBudget } from "../work-budget.ts";
 import type { Build, SchemaWriter } from "./writer.ts";
+
+/** Spaces that a line break may be followed by. */
+const indent = 20;
+
+/** Rules that all schemas of a machine share: a character of a string, white space. */
+class SharedRules {
+  readonly character: number;
+  readonly space: number;
+
+  constructor(machine: Machine) {
+    this.character = anyCharacter(machine);
+    this.space = machine.rule((from) => {
+      const end = machine.state();
+      machine.jump(from, end);
+      machine.jump(machine.text(from, " "), end);
+      let at = machine.text(from, "\n");
+      for (let i = 0; i < indent; i++) {
+        machine.jump(at, end);
+        const next = machine.text(at, " ");
+        machine.edge(at, 9, 9, next);
+        at = next;
+      }
+      machine.jump(at, end);
+      return end;
+    });
+  }
+}
 
 /** A schema as the only rule 0 of a machine that others append, and what it asks for beyond that. */
 export interface CompiledSchema {

@@ -281,7 +281,7 @@ function itemsOf(schema: JsonObject): {
   };
 }
 
-export function listOf(schema: JsonObject, name: string, path: string): readonly JsonValue[] {
+function listOf(schema: JsonObject, name: string, path: string): readonly JsonValue[] {
   const list = schema[name] ?? [];
   if (Array.isArray(list)) return list as readonly JsonValue[];
   throw new GrammarError(path, `${name} must be a list`);

@@ -63,7 +63,7 @@ const everything = <State>(to: State): readonly Transition<State>[] => [
   { low: 0, high: lastCodePoint, to },
 ];
 
-export const anyText: Language = {
+const anyText: Language = {
   start: 0,
   accepts: () => true,
   transitions: () => everything(0),

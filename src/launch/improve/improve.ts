@@ -15,6 +15,7 @@ import { readRounds, roundFolder, writeRound } from "../../runs/rounds/round-fil
 import type { Round, RoundStatus } from "../../runs/rounds/round.ts";
 import { lockRun } from "../../runs/run-lock.ts";
 import type { KnownVersion } from "../serve/canary/canary-state.ts";
+import { agreementStage } from "./agreement-stage.ts";
 import { collectStage } from "./collect-stage.ts";
 import { curateStage, firstNewFeedback } from "./curate-stage.ts";
 import { type GateWatch, gateStage, growRegressions } from "./gate-stage.ts";
@@ -22,7 +23,7 @@ import { modelInUse, readServed } from "./in-use.ts";
 import { gateConfig, gateRule, trainingConfig } from "./round-configs.ts";
 import { trainStage } from "./train-stage.ts";
 
-export type Stage = "collect" | "curate" | "train" | "gate" | "hand over";
+export type Stage = "collect" | "curate" | "agreement" | "train" | "gate" | "hand over";
 
 /** Options of {@link improve}. */
 export interface ImproveRunOptions
@@ -123,7 +124,7 @@ class RoundRun {
   }
 
   /** What a stage found: from the record where it was done before. */
-  async #stage<K extends "collect" | "curate" | "train" | "gate">(
+  async #stage<K extends "collect" | "curate" | "agreement" | "train" | "gate">(
     name: K,
     run: () => Promise<NonNullable<Round[K]>>,
   ): Promise<NonNullable<Round[K]>> {
@@ -158,6 +159,10 @@ class RoundRun {
       curateStage({ config, round, skip, signal, ...html }),
     );
     if (curated.rows.train < config.curate.minRows) return this.#end("too little");
+    if (config.train.with === "rl")
+      await this.#stage("agreement", () =>
+        agreementStage({ config, round: this.#round, signal, onWarning: watch.onWarning }),
+      );
     const pull = watch.onPull === undefined ? {} : { onPull: watch.onPull };
     const train = await this.#stage("train", () =>
       trainStage({ config, round: this.#round, signal, onEvent, ...pull }),

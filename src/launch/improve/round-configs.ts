@@ -24,6 +24,12 @@ const set = (key: string, value: unknown): string => `${key}=${JSON.stringify(va
 /** Validation loss needs two held-out rows. */
 const leastVal = 2;
 
+/** With the fields that an override gives: `env=?nearest=0.8`. */
+function replayOf(curated: string, overrides: readonly string[]): string {
+  const fields = overrides.findLast((one) => one.startsWith("env=?"))?.slice("env=".length) ?? "";
+  return `replay:${curated}${fields}`;
+}
+
 export function trainingConfig(
   { config: file, folder, train }: ImproveConfig,
   { round, model, val }: { readonly round: number; readonly model: string; readonly val: number },
@@ -33,7 +39,13 @@ export function trainingConfig(
   const rows = join(curated, `${name}.jsonl`);
   const data =
     train.with === "rl"
-      ? [set("env", `replay:${curated}`)]
+      ? [
+          set("env", replayOf(curated, train.overrides)),
+          // What the file names is not what production asked.
+          "dataset.train=null",
+          "dataset.val=null",
+          set("environment.val_split", val === 0 ? null : "val"),
+        ]
       : [
           set("fine_tuning.train", rows),
           ...(val < leastVal
@@ -43,8 +55,9 @@ export function trainingConfig(
   return loadConfig({
     file,
     overrides: [
-      ...(train.with === "rl" ? [] : [`fine_tuning.loss=${train.with}`]),
-      ...train.overrides,
+      // The agent of replayed tools, unless the overrides name one that asks them.
+      ...(train.with === "rl" ? ["agent=null"] : [`fine_tuning.loss=${train.with}`]),
+      ...train.overrides.filter((one) => !one.startsWith("env=?")),
       ...data,
       set("model.name", model),
       set("trainer.output_dir", folder),

@@ -15,6 +15,7 @@ import { createGateway, type Gateway } from "../../gateway/gateway.ts";
 import { createMemoryTraceStore } from "../../gateway/store/memory-trace-store.ts";
 import type { TraceStore } from "../../gateway/store/trace-store.ts";
 import { overlay } from "../../core/overlay.ts";
+import { holdCheckpoint } from "../../runs/checkpoint-lease.ts";
 import type { Checkpoint } from "../../runs/checkpoint.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import { Conversations } from "./conversations.ts";
@@ -105,6 +106,7 @@ export class ModelHost implements ServedModel {
   readonly #versions = new Map<number | null, string>();
   #version: string;
   #step: number | null;
+  #release: (() => void) | null = null;
 
   private constructor(
     { name, located, given }: NamedModel,
@@ -187,7 +189,9 @@ export class ModelHost implements ServedModel {
         const target = adaptedTarget(started.target, adapter);
         return new ModelHost(own, started, version, options, { target });
       });
-      return new ModelHost(named, started, version, options, { roles });
+      const host = new ModelHost(named, started, version, options, { roles });
+      if (started.checkpoint !== null) host.#hold(started.checkpoint);
+      return host;
     } catch (error) {
       await started[Symbol.asyncDispose]();
       throw error;
@@ -245,10 +249,18 @@ export class ModelHost implements ServedModel {
     await Promise.all(all.map((host) => host.#gateway.pause(drainMs)));
     try {
       const weightVersion = await load(checkpoint);
+      this.#hold(checkpoint);
       for (const host of all) host.#serve(checkpoint, weightVersion);
     } finally {
       for (const host of all) host.#gateway.resume();
     }
+  }
+
+  /** Its run deletes it no more, until another is served. */
+  #hold(checkpoint: Checkpoint): void {
+    const before = this.#release;
+    this.#release = holdCheckpoint(checkpoint.path);
+    before?.();
   }
 
   #serve(checkpoint: Checkpoint, weightVersion: number): void {
@@ -267,5 +279,6 @@ export class ModelHost implements ServedModel {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.all.map((host) => host.#gateway.close()));
     await this.#started[Symbol.asyncDispose]();
+    this.#release?.();
   }
 }

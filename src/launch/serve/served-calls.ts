@@ -21,6 +21,7 @@ import { ApiError } from "../../gateway/http/api-error.ts";
 import { show } from "../../gateway/http/json-fields.ts";
 import { defined } from "../../util/defined.ts";
 import { OneAfterAnother } from "../../util/one-after-another.ts";
+import { ScoreTallies } from "./score-tallies.ts";
 import type { ConversationKey } from "./canary/conversation-key.ts";
 import type { Tally } from "./canary/canary-rule.ts";
 
@@ -114,12 +115,15 @@ function wordsOf({ at: _at, weightVersion: _version, ...said }: Feedback): strin
   return createHash("sha256").update(JSON.stringify(said)).digest("base64");
 }
 
-/** Without the oldest, where there are more than `most`. */
-function forgetOldest(map: Map<string, unknown>, most: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
-    map.delete(oldest);
+/** Removes the oldest, where there are more than `most`; returns them. */
+function forgetOldest<T>(map: Map<string, T>, most: number): readonly T[] {
+  const forgotten: T[] = [];
+  for (const [key, oldest] of map) {
+    if (map.size <= most) break;
+    map.delete(key);
+    forgotten.push(oldest);
   }
+  return forgotten;
 }
 
 export class ServedCalls implements AsyncDisposable {
@@ -129,6 +133,7 @@ export class ServedCalls implements AsyncDisposable {
   readonly #calls = new Map<string, ServedCall[]>();
   /** By the call and the user; in order. */
   readonly #said = new Map<string, Said>();
+  readonly #tallies = new ScoreTallies();
   readonly #turn = new OneAfterAnother();
   /** Feedback that was refused because nothing served has its id. */
   unknown = 0;
@@ -209,17 +214,12 @@ export class ServedCalls implements AsyncDisposable {
 
   /** Of all feedback with a score, by version. */
   versions(): readonly (readonly [string, Tally])[] {
-    const scored = [...this.#said.values()].filter(({ score }) => score !== null);
-    const names = new Set(scored.map(({ call }) => call.version));
-    return [...names].map((version) => [version, this.tally(version, 0)] as const);
+    return this.#tallies.versions().map((version) => [version, this.tally(version, 0)] as const);
   }
 
   /** Of feedback on calls of a version since a time. */
   tally(version: string, since: number): Tally {
-    const scores = [...this.#said.values()].flatMap(({ call, score }) =>
-      score !== null && call.version === version && call.at >= since ? [score] : [],
-    );
-    return { n: scores.length, sum: scores.reduce((sum, score) => sum + score, 0) };
+    return this.#tallies.of(version, since, () => this.#said.values());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,9 +248,13 @@ export class ServedCalls implements AsyncDisposable {
     const call = this.find(feedback);
     if (call === undefined) return;
     const key = keyOf(call, feedback);
-    const score = scoreOf(feedback) ?? this.#said.get(key)?.score ?? null;
+    const before = this.#said.get(key);
+    const score = scoreOf(feedback) ?? before?.score ?? null;
+    if (before !== undefined) this.#tallies.change(before.call, before.score, -1);
     this.#said.delete(key);
     this.#said.set(key, { call, words: wordsOf(feedback), score });
-    forgetOldest(this.#said, 3 * maxCalls);
+    this.#tallies.change(call, score, 1);
+    for (const { call: old, score: gone } of forgetOldest(this.#said, 3 * maxCalls))
+      this.#tallies.change(old, gone, -1);
   }
 }

@@ -7,7 +7,7 @@ import { createModelTeacher } from "./model-teacher.ts";
 import { createServerTeacher } from "./server-teacher.ts";
 
 /** Environment variable with the key of a teacher's server. */
-export const teacherKeyVariable = "AGENT_TRAINER_TEACHER_KEY";
+const teacherKeyVariable = "AGENT_TRAINER_TEACHER_KEY";
 
 /** null where `distillation.teacher` names none, or the policy. @throws ConfigError for options that cannot be combined. */
 export function createTeacher(

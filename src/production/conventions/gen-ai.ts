@@ -5,7 +5,7 @@
  * https://opentelemetry.io/docs/specs/semconv/gen-ai/
  */
 import type { ChatMessage } from "../../core/message.ts";
-import { isJsonObject } from "../../gateway/http/json-fields.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import type { Attributes, OtlpSpan } from "../otlp/otlp-span.ts";
 import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";

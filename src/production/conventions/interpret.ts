@@ -4,11 +4,12 @@ import type { OtlpSpan } from "../otlp/otlp-span.ts";
 import type { Span } from "../store/span.ts";
 import { aiSdk } from "./ai-sdk.ts";
 import { genAi } from "./gen-ai.ts";
+import { langfuse } from "./langfuse.ts";
 import { openInference } from "./openinference.ts";
 import { type Convention, textOf } from "./recorded.ts";
 
 /** The AI SDK's spans have attributes of GenAI too. */
-const conventions: readonly Convention[] = [aiSdk, openInference, genAi];
+const conventions: readonly Convention[] = [aiSdk, openInference, langfuse, genAi];
 
 const conversationNames = [
   "gen_ai.conversation.id",

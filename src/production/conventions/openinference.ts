@@ -5,7 +5,7 @@ import { parsed, readMessages, readResponse } from "../messages/read-messages.ts
 import { asText } from "../messages/read-parts.ts";
 import { readTools } from "../messages/read-tools.ts";
 import type { ModelCall } from "../store/span.ts";
-import { isJsonObject } from "../../gateway/http/json-fields.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { type Convention, numberOf, stopReasonOf, textOf } from "./recorded.ts";
 import { unflatten } from "./unflatten.ts";
 

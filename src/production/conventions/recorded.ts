@@ -2,7 +2,7 @@
 import type { ModelCall, Span, ToolRun } from "../store/span.ts";
 import type { OtlpSpan } from "../otlp/otlp-span.ts";
 
-export interface Recorded {
+interface Recorded {
   readonly kind: Span["kind"];
   readonly source: string;
   /** Of an agent, where it has one. */

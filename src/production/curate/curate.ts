@@ -1,8 +1,10 @@
 /** From a folder of traces and feedback to files that training reads, with a report of what is in them. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { messageText } from "../../core/message-text.ts";
+import { DigestSet } from "../../util/digest-set.ts";
 import { writeFolderAtomic, writeSynced } from "../../util/files/atomic-write.ts";
 import { readFeedback } from "../store/production-store.ts";
 import type { Span } from "../store/span.ts";
@@ -59,10 +61,13 @@ export async function curate(options: CurateOptions): Promise<CurateReport> {
       fields: { output },
     });
   }
-  const began = new Map<string, number>();
-  const index = indexSpans(folder, ({ traceId, startMs }) => {
-    signal?.throwIfAborted();
-    began.set(traceId, Math.min(began.get(traceId) ?? Infinity, startMs));
+  const splitBy = options.splitBy ?? "user";
+  const scratch = dirname(resolve(output));
+  await mkdir(scratch, { recursive: true });
+  using index = indexSpans(folder, {
+    scratch,
+    begins: splitBy === "time",
+    onSpan: () => signal?.throwIfAborted(),
   });
   if (index.spans === 0) {
     throw new ConfigError({
@@ -72,11 +77,10 @@ export async function curate(options: CurateOptions): Promise<CurateReport> {
     });
   }
   const valFraction = options.valFraction ?? 0.1;
-  const times = Float64Array.from(began.values()).sort();
   const split: SplitOptions = {
-    by: options.splitBy ?? "user",
+    by: splitBy,
     fraction: valFraction,
-    from: times[Math.floor((1 - valFraction) * times.length)] ?? Infinity,
+    from: index.begins[Math.floor((1 - valFraction) * index.begins.length)] ?? Infinity,
   };
   let report: CurateReport | undefined;
   await writeFolderAtomic(output, async (into) => {
@@ -102,7 +106,7 @@ class Curation {
   readonly #split: SplitOptions;
   readonly #labels: Labels;
   readonly #leaks = new Leaks();
-  readonly #users = new Set<string>();
+  readonly #users = new DigestSet();
   readonly #tallies = {
     dropped: new Tally(),
     days: new Tally(),

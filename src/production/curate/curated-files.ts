@@ -1,16 +1,16 @@
 /** The files that training reads, each row once; those of held-out turns in `val/`. */
-import { createHash } from "node:crypto";
 import { mkdir, open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { DigestSet } from "../../util/digest-set.ts";
 
-export const curatedNames = ["tasks", "demonstrations", "preferences", "feedback"] as const;
+const curatedNames = ["tasks", "demonstrations", "preferences", "feedback"] as const;
 export type CuratedName = (typeof curatedNames)[number];
 
 const bufferedChars = 2 ** 20;
 
 class RowFile {
   readonly #file: FileHandle;
-  readonly #seen = new Set<string>();
+  readonly #seen = new DigestSet();
   #pending: string[] = [];
   #chars = 0;
 
@@ -22,9 +22,7 @@ class RowFile {
   async add(row: Readonly<Record<string, unknown>>): Promise<boolean> {
     const line = JSON.stringify(row);
     const text = row["instruction"] === undefined ? line : JSON.stringify(row["messages"]);
-    const key = createHash("sha256").update(text).digest("base64").slice(0, 22);
-    if (this.#seen.has(key)) return false;
-    this.#seen.add(key);
+    if (!this.#seen.add(text)) return false;
     this.#pending.push(line, "\n");
     this.#chars += line.length;
     if (this.#chars > bufferedChars) await this.#flush();

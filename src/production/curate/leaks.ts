@@ -1,5 +1,5 @@
 /** Held-out turns that ask what training asks: the same, or nearly. They would measure memory. */
-import { createHash } from "node:crypto";
+import { DigestSet } from "../../util/digest-set.ts";
 import { NearIndex } from "../../datasets/overlap/near-index.ts";
 import { normalizeText, type Shingles, shinglesOf } from "../../datasets/overlap/shingles.ts";
 import { messageText } from "../../core/message-text.ts";
@@ -20,26 +20,22 @@ function askedIn({ prompt }: Turn): string {
   return normalizeText(said.join("\n").slice(-comparedChars));
 }
 
-const digest = (text: string): string =>
-  createHash("sha256").update(text).digest("base64").slice(0, 22);
-
 export class Leaks {
-  readonly #exact = new Set<string>();
+  readonly #exact = new DigestSet();
   #shingles: Shingles[] = [];
   #near: NearIndex | null = null;
 
   /** All turns of training first. */
   add(turn: Turn): void {
     const text = askedIn(turn);
-    if (text.length < minChars || this.#exact.has(digest(text))) return;
-    this.#exact.add(digest(text));
+    if (text.length < minChars || !this.#exact.add(text)) return;
     if (this.#exact.size <= maxNear) this.#shingles.push(shinglesOf(text));
   }
 
   has(turn: Turn): boolean {
     const text = askedIn(turn);
     if (text.length < minChars) return false;
-    if (this.#exact.has(digest(text))) return true;
+    if (this.#exact.has(text)) return true;
     this.#near ??= this.#built();
     return this.#near.find(shinglesOf(text)).length > 0;
   }

@@ -6,7 +6,7 @@ import type { Turn } from "./turns.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function wireMessage(message: ChatMessage): Row {
+function wireMessage(message: ChatMessage): Row {
   const { role, content, reasoning, toolCalls, toolCallId } = message;
   return {
     role,

@@ -1,5 +1,5 @@
 /** Braintrust: events of project logs (`GET /v1/project_logs/ID/fetch`, `bt export`): one for each span. */
-import type { JsonFields } from "../../gateway/http/json-fields.ts";
+import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf } from "../conventions/recorded.ts";
 import { readMessages, readResponse } from "../messages/read-messages.ts";

@@ -1,9 +1,9 @@
 /** A row of an export of a tracing service, and what is read of it. */
-import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 
-export interface ReadRow {
+interface ReadRow {
   readonly spans: readonly Span[];
   readonly feedback: readonly FeedbackInput[];
 }

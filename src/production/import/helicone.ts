@@ -1,5 +1,5 @@
 /** Helicone: requests as `npx @helicone/export --include-body` writes them, or `POST /v1/request/query` returns them. */
-import type { JsonFields } from "../../gateway/http/json-fields.ts";
+import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf, stopReasonOf } from "../conventions/recorded.ts";
 import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";

@@ -1,7 +1,7 @@
 /** Files of other programs into a store: a row at a time, in memory that does not grow with the file. */
 import { readFileSync } from "node:fs";
 import { checkWholeFile, readLines } from "../../datasets/files/json-lines-file.ts";
-import { isJsonObject } from "../../gateway/http/json-fields.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { readJsonRequest } from "../otlp/read-json.ts";
 import { type CollectCounts, interpretAll, keepSpans } from "../receiver/keep-otlp.ts";
 import { type FeedbackInput, toFeedback } from "../store/feedback.ts";

@@ -2,7 +2,7 @@
  * Langfuse: traces with their observations (`GET /api/public/traces/ID`), or observations alone (`GET
  * /api/public/observations`, exports to files), and scores. https://api.reference.langfuse.com
  */
-import type { JsonFields } from "../../gateway/http/json-fields.ts";
+import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf } from "../conventions/recorded.ts";
 import { readMessages, readResponse, parsed } from "../messages/read-messages.ts";

@@ -1,5 +1,5 @@
 /** LangSmith: runs and feedback as its client lists them (`listRuns`, `listFeedback`), or a bulk export has them. */
-import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf } from "../conventions/recorded.ts";
 import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";

@@ -4,7 +4,7 @@
  * `label`, as in TRL's unpaired preferences, they are kept.
  */
 import { createHash } from "node:crypto";
-import type { JsonFields } from "../../gateway/http/json-fields.ts";
+import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { readMessages, readResponse } from "../messages/read-messages.ts";
 import { readTools } from "../messages/read-tools.ts";

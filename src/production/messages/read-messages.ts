@@ -1,6 +1,6 @@
 /** Messages of a conversation in whatever form a program recorded them. Text may be JSON of them. */
 import type { ChatMessage, ContentPart, Role } from "../../core/message.ts";
-import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { addContent, addPart, asText, noParts, type Parts, stringOf } from "./read-parts.ts";
 
 const roles: Readonly<Record<string, Role>> = {

@@ -1,8 +1,8 @@
 /** The pieces of a message's content, as OpenAI, Anthropic, Google, the AI SDK, LangChain and OpenTelemetry have them. */
 import type { ContentPart, ToolCall } from "../../core/message.ts";
-import { isJsonObject, type JsonFields } from "../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 
-export interface ToolResult {
+interface ToolResult {
   readonly callId: string | null;
   readonly name: string | null;
   readonly text: string;

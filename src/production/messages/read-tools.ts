@@ -1,6 +1,6 @@
 /** What a model was offered to call, as OpenAI, Anthropic, the AI SDK and OpenTelemetry record it. */
 import type { JsonObject, ToolDefinition } from "../../core/message.ts";
-import { isJsonObject } from "../../gateway/http/json-fields.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { parsed } from "./read-messages.ts";
 
 function toolOf(value: unknown): readonly ToolDefinition[] {

@@ -33,6 +33,13 @@ export interface Receiver {
 
 /** Bodies in memory, as a multiple of one. */
 const bodiesAtOnce = 16;
+/** OpenTelemetry's, and those that the SDKs of Langfuse and Braintrust add to the address they are given. */
+const tracesPaths: ReadonlySet<string> = new Set([
+  "/v1/traces",
+  "/api/public/otel/v1/traces",
+  "/otel/v1/traces",
+]);
+
 const maxFeedback = 10_000;
 
 const json = (status: number, body: object): Response => Response.json(body, { status });
@@ -96,7 +103,7 @@ export function createReceiver({
 
   async function respond(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
-    const isTraces = pathname === "/v1/traces";
+    const isTraces = tracesPaths.has(pathname);
     if (!isTraces && pathname !== "/feedback")
       return json(404, {
         error: { message: `${pathname} is not here: /v1/traces and /feedback are.` },

@@ -33,7 +33,7 @@ export interface Feedback {
 export type FeedbackInput = Omit<Feedback, "at"> & { readonly at?: number | string };
 
 /** Characters of one record as JSON. */
-export const maxFeedbackChars: number = 2 ** 20;
+const maxFeedbackChars: number = 2 ** 20;
 
 const id = z.string().min(1).max(512);
 

@@ -81,6 +81,15 @@ it("refuses what exceeds its limit, and keeps the rest", async () => {
   expect(new ProductionStore(folder).bytes).toBe(store.bytes);
 });
 
+it("keeps what is nested as deep as no message is, without its depths", async () => {
+  let deep: unknown = "x";
+  for (let i = 0; i < 100_000; i++) deep = [deep];
+  const store = new ProductionStore(folder);
+  await store.addSpans([{ ...span("a"), model: { tools: deep } } as unknown as Span]);
+  await store.close();
+  expect(JSON.stringify([...readSpans(folder)])).toContain("[nested too deeply]");
+});
+
 it("adds all feedback of a call, or none", async () => {
   const store = new ProductionStore(folder);
   await expect(

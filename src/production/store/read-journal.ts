@@ -5,7 +5,7 @@ import { type Line, readLines } from "../../datasets/files/json-lines-file.ts";
 import { namingFile } from "../../core/file-error.ts";
 
 /** Names of parts begin with this. */
-export const tracesName = "traces";
+const tracesName = "traces";
 export const feedbackName = "feedback.jsonl";
 export const rejectedName = "rejected.jsonl";
 

@@ -7,14 +7,14 @@ import { defined } from "../../util/defined.ts";
 import { scopedFetch, type ScopeUse } from "./trajectory-scope.ts";
 
 /** A trajectory that the flow requested. */
-export interface KnownTrajectory {
+interface KnownTrajectory {
   readonly name: string;
   readonly role: string;
   readonly train: boolean;
 }
 
 /** By uid. */
-export type KnownTrajectories = ReadonlyMap<string, KnownTrajectory>;
+type KnownTrajectories = ReadonlyMap<string, KnownTrajectory>;
 
 export interface FlowConfigInput {
   readonly session: RolloutSession;

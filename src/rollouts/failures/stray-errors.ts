@@ -21,7 +21,7 @@ interface AttemptScope {
 }
 
 /** An uncaught error outside of all attempts. */
-export type StrayKind = "rejection" | "exception";
+type StrayKind = "rejection" | "exception";
 type OnUnowned = (error: unknown, kind: StrayKind) => void;
 
 const scopes = new AsyncLocalStorage<AttemptScope>();

@@ -8,6 +8,7 @@ import { defaultTrajectoryName, terminationReasons } from "../../core/trajectory
 import { describeValue } from "../failures/error-facts.ts";
 import { defined } from "../../util/defined.ts";
 import type { FlowResult } from "./program.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,15 +34,14 @@ export function readFlowResult(returned: unknown, name?: string): FlowResult {
   return { reports: [], output: returned };
 }
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 function isTrajectory(value: unknown): value is Fields {
-  return isObject(value) && (value["kind"] === "trajectory" || Array.isArray(value["steps"]));
+  return isJsonObject(value) && (value["kind"] === "trajectory" || Array.isArray(value["steps"]));
 }
 
 function isEpisode(value: unknown): value is Fields {
-  return isObject(value) && (value["kind"] === "episode" || Array.isArray(value["trajectories"]));
+  return (
+    isJsonObject(value) && (value["kind"] === "episode" || Array.isArray(value["trajectories"]))
+  );
 }
 
 function readList(
@@ -110,7 +110,7 @@ function readTrajectory(fields: Fields, fallback: string): TrajectoryReport {
 
 function readStep(step: unknown, trajectory: string, index: number): StepReport {
   const of = `Step ${index} of ${trajectory.replace("The", "the")}`;
-  if (!isObject(step)) throw wrongResult(`${of} is ${describeValue(step)}, not an object.`);
+  if (!isJsonObject(step)) throw wrongResult(`${of} is ${describeValue(step)}, not an object.`);
   const { responseId, choice, reward, done } = step;
   if (typeof responseId !== "string" || responseId === "") {
     throw new AgentTrainerError({
@@ -137,7 +137,7 @@ function checkReason(of: string, reason: unknown): void {
 }
 
 function checkObject(of: string, field: string, value: unknown): void {
-  if (value !== undefined && !isObject(value)) throw wrongField(of, field, value, "an object");
+  if (value !== undefined && !isJsonObject(value)) throw wrongField(of, field, value, "an object");
 }
 
 function checkNumbers(of: string, field: string, value: unknown): void {

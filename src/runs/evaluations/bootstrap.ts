@@ -16,7 +16,7 @@ export interface Interval {
 const resamples = 2_000;
 
 /** The means of resampled tasks, ascending. */
-export function resampledMeans(tasks: readonly TaskTotal[], seed: number): Float64Array {
+function resampledMeans(tasks: readonly TaskTotal[], seed: number): Float64Array {
   const random = createRandom(seed);
   // Lists of numbers: with many tasks, objects take several times as long.
   const sums = Float64Array.from(tasks, (task) => task.sum);

@@ -82,7 +82,7 @@ const lastThird = (points: readonly Point[]): number[] => valuesOf(points.slice(
  * Change from the first to the last third in units of the noise within thirds; null for fewer than 9
  * values. A change of less than a hundredth of the values' size is none.
  */
-export function change(points: readonly Point[]): number | null {
+function change(points: readonly Point[]): number | null {
   if (points.length < 9) return null;
   const [first, last] = [firstThird(points), lastThird(points)];
   const difference = mean(last) - mean(first);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { namingFile } from "../../core/file-error.ts";
 import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
+import { holdCheckpoint } from "../checkpoint-lease.ts";
 import type { RoundModel } from "./round.ts";
 
 export interface HandedOver extends RoundModel {
@@ -34,5 +35,7 @@ export function readHandedOver(folder: string): HandedOver | null {
 export function writeHandedOver(folder: string, handedOver: HandedOver): void {
   const path = join(folder, fileName);
   const text = `${JSON.stringify({ format, ...handedOver }, null, 2)}\n`;
+  // Before the file names it: between the two it is not deleted.
+  if (handedOver.version !== null) holdCheckpoint(handedOver.model, path);
   namingFile({ path }, () => writeFileAtomicSync(path, text));
 }

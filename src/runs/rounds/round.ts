@@ -26,6 +26,18 @@ export interface CurateStage {
   readonly feedback: { readonly from: number; readonly to: number };
 }
 
+/** How far the evaluator agrees with thumbs, before it is learned from. */
+export interface AgreementStage {
+  readonly n: number;
+  /** Rated answers that the evaluator failed on. */
+  readonly failed: number;
+  readonly accuracy: number;
+  /** Cohen's, with its 95 % interval; null where one of both says always the same. */
+  readonly kappa: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
 export interface TrainStage {
   readonly with: string;
   readonly steps: number;
@@ -54,7 +66,7 @@ export interface GateStage {
   readonly gained: readonly string[];
 }
 
-export interface HandOverStage {
+interface HandOverStage {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /** Tasks that joined the regression set. */
@@ -76,6 +88,8 @@ export interface Round {
   /** Each is absent until it is done. */
   readonly collect?: CollectStage;
   readonly curate?: CurateStage;
+  /** Of rounds that learn by rollouts, where there are thumbs. */
+  readonly agreement?: AgreementStage;
   readonly train?: TrainStage;
   readonly gate?: GateStage;
   readonly handOver?: HandOverStage;

@@ -34,7 +34,7 @@ export type Verdict =
   | { readonly do: "fail"; readonly error: Error };
 
 /** `later`: after a back-off, or what the server wishes, while patience lasts. */
-export type Meaning = Verdict | { readonly do: "later"; readonly wishMs?: number | null };
+type Meaning = Verdict | { readonly do: "later"; readonly wishMs?: number | null };
 
 /** The faults of a service. */
 export interface FaultRules {

@@ -34,7 +34,7 @@ export interface WireErrors {
   modelLost(modelId: string, cause: unknown): Error;
 }
 
-export interface ServerFailure {
+interface ServerFailure {
   readonly detail: string;
   /** Whose fault it is, as far as the server knows. */
   readonly category: string;

@@ -8,6 +8,7 @@ import { readLimitedBytes } from "../../util/read-limited.ts";
 import { protoMediaType } from "../codec/proto-codec.ts";
 import { FaultPolicy, type Fault } from "./fault-policy.ts";
 import type { Method, ServerProfile, WireSettings } from "./server-profile.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 export interface HttpCall {
   readonly method: Method;
@@ -187,7 +188,7 @@ export class Transport {
         { request },
       );
     }
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
+    if (isJsonObject(value)) return value;
     throw this.profile.errors.wire(`The response to ${request} is no JSON object.`, { request });
   }
 

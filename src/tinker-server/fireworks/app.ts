@@ -13,7 +13,7 @@ import type { FireworksParts } from "./parts.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { trainingRoutes } from "./training-routes.ts";
 
-export const serverlessPrefix = "/training/v1/serverless";
+const serverlessPrefix = "/training/v1/serverless";
 
 export interface FireworksAppOptions extends CompletionOptions {
   readonly token: string | null;

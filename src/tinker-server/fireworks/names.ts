@@ -82,7 +82,7 @@ export function parseCheckpoint(
 }
 
 /** The last part of a model's name, as the service writes it: `Qwen/Qwen3.5-9B` is `qwen3p5-9b`. */
-export function modelLabel(name: string): string {
+function modelLabel(name: string): string {
   const last = name.split(/[/:]/u).findLast((part) => part !== "") ?? "model";
   return last
     .toLowerCase()

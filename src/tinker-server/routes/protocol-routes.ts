@@ -24,7 +24,7 @@ const { zstdDecompressSync: decompress } = zlib as {
 };
 
 /** @throws RequestError 413 when it unpacks to more, 415, 422 */
-export function zstdDecompressSync(bytes: Uint8Array, maxBytes: number): Uint8Array {
+function zstdDecompressSync(bytes: Uint8Array, maxBytes: number): Uint8Array {
   if (decompress === undefined)
     throw new RequestError(415, "This server cannot read zstd; send the body as it is.");
   try {

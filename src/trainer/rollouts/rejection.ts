@@ -10,8 +10,8 @@ import { usesCritic } from "../update/shape-rewards.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 
 /** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
-export const solveOutcomes = ["partial", "all", "none", "unknown", "too_few"] as const;
-export type SolveOutcome = (typeof solveOutcomes)[number];
+const solveOutcomes = ["partial", "all", "none", "unknown", "too_few"] as const;
+type SolveOutcome = (typeof solveOutcomes)[number];
 
 const outcomeMetrics: Readonly<Record<SolveOutcome, string>> = {
   partial: "some_correct_fraction",

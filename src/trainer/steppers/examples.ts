@@ -20,7 +20,7 @@ import type {
 } from "./stepper.ts";
 
 /** A batch as backends train on it. */
-export interface PreparedBatch {
+interface PreparedBatch {
   readonly rows: readonly TrainingRow[];
   /** Metrics without a prefix, `loss` and `tokens` among them, from those that the backend measured. */
   readonly report: (measured: UpdateMetrics) => UpdateMetrics;

@@ -11,7 +11,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 
 type Guards = TrainConfig["guards"];
 
-export const guardOptions: Readonly<Record<LimitName, string>> = {
+const guardOptions: Readonly<Record<LimitName, string>> = {
   gradNorm: "guards.grad_norm",
   kl: "guards.kl",
   ratio: "guards.ratio",

@@ -13,7 +13,7 @@ import type { Renderer } from "../../core/policy.ts";
 import type { TrajectoryGroup } from "../../core/trajectory.ts";
 
 /** Whether any role has a weight. */
-export const isObserving = ({ algorithm }: TrainConfig): boolean =>
+const isObserving = ({ algorithm }: TrainConfig): boolean =>
   [...weightsOf(algorithm.observationLoss).values()].some((weight) => weight > 0);
 
 export interface ObservedGroups {

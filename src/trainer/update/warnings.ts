@@ -122,7 +122,7 @@ function warnOfSignals(
 }
 
 /** Why log-probabilities of some rows are not used; null where all are. */
-export function lackWarning(
+function lackWarning(
   rows: readonly TrainingRow[],
   config: TrainConfig,
   { forward }: BackendCapabilities,

@@ -1,6 +1,7 @@
 /** Reads JSON files (uses node:fs). */
 import { readFile } from "node:fs/promises";
 import { checkFile } from "./regular-file.ts";
+import { isJsonObject } from "../json-object.ts";
 
 /** Tokenizers with large vocabularies have about ten. */
 const maxBytes = 256 * 2 ** 20;
@@ -19,8 +20,7 @@ export async function readJsonFile(file: string): Promise<Readonly<Record<string
     const size = await checkFile(file);
     if (size > maxBytes) throw new Error(`it has ${size} bytes, but ${maxBytes} is the limit`);
     const value: unknown = JSON.parse(await readFile(file, "utf8"));
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Readonly<Record<string, unknown>>;
+    if (isJsonObject(value)) return value;
     throw new Error(`it must hold an object, but holds ${kindOf(value)}`);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -18,7 +18,7 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Processes whose environment has one of `marks`, each `NAME=value`; none where the system does not tell. */
-export function markedProcesses(marks: readonly string[]): readonly number[] {
+function markedProcesses(marks: readonly string[]): readonly number[] {
   if (process.platform !== "linux" || marks.length === 0) return [];
   const wanted = new Set(marks);
   return readdirSync("/proc")

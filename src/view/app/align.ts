@@ -1,6 +1,6 @@
 /** Aligns two responses, token by token where both have tokens, else word by word. Pure, and bounded. */
 import { diffArrays } from "diff";
-import type { GroupMember } from "../api.ts";
+import type { GroupMember } from "../api/conversation.ts";
 
 type Call = GroupMember["calls"][number];
 

@@ -1,5 +1,5 @@
 /** A call as it went over HTTP, for those who look for what the agent really sent. */
-import type { CallHttp, HttpBodies } from "../api.ts";
+import type { CallHttp, HttpBodies } from "../api/conversation.ts";
 import { whole } from "./format.ts";
 import { LongText, readableJson } from "./message-text.tsx";
 import { Pending } from "./pending.tsx";

@@ -1,5 +1,5 @@
 /** Conversations of an episode as a tree: which call began which sub-agent or side call. */
-import type { ViewThread, ViewTrajectory } from "../api.ts";
+import type { ViewThread, ViewTrajectory } from "../api/conversation.ts";
 
 interface BranchProps {
   readonly threads: readonly ViewThread[];

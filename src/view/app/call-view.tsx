@@ -1,6 +1,6 @@
 /** One call of an episode: what is new in its prompt, the response, and what is known of it on demand. */
 import { useEffect, useRef } from "preact/hooks";
-import type { ViewCall } from "../api.ts";
+import type { ViewCall } from "../api/conversation.ts";
 import { CallHttpView } from "./call-http.tsx";
 import { shortNumber, whole } from "./format.ts";
 import { Message } from "./message.tsx";

@@ -1,6 +1,8 @@
 /** What changed? One task before training and now, side by side. */
 import { useState } from "preact/hooks";
-import type { ChangedTask, RunChanges, RunEntry, ViewEpisode } from "../api.ts";
+import type { ChangedTask, RunChanges } from "../api/tasks.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { ViewEpisode } from "../api/conversation.ts";
 import { briefLines, briefSigns } from "../brief.ts";
 import { clipText } from "../episode/visible-text.ts";
 import { diffLink } from "./diff-page.tsx";

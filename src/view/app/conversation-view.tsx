@@ -1,5 +1,5 @@
 /** The conversation of an episode as the model saw it, as far as a replay has come. */
-import type { ViewCall, ViewEpisode, ViewTrajectory } from "../api.ts";
+import type { ViewCall, ViewEpisode, ViewTrajectory } from "../api/conversation.ts";
 import { Call } from "./call-view.tsx";
 import { shortNumber } from "./format.ts";
 import type { Route } from "./parse-route.ts";

@@ -1,5 +1,5 @@
 /** What did it cost? Time, tokens and money; of the run, and of what was gained. */
-import type { RunCost } from "../api.ts";
+import type { RunCost } from "../api/runs.ts";
 import { duration, rough, signed } from "./format.ts";
 
 const money = (usd: number): string => `$${usd < 0.1 ? usd.toPrecision(2) : usd.toFixed(2)}`;

@@ -1,18 +1,21 @@
 /** The same metric of several runs in one chart; of those that differ in their seed alone, the mean and the range. */
 import { useState } from "preact/hooks";
-import type { MetricTable, RunEntry, RunsApart } from "../api.ts";
+import type { MetricTable, RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 import { bandOf, type Values } from "../curves.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartLine, ChartProps } from "./plot.ts";
 import { type ChartControls, ChartSettingsBar } from "./chart-settings.tsx";
+import { differingOptions } from "./differing-options.ts";
 import { colorOf, maxLines, maxRuns } from "./overlaid.ts";
 import { useRead } from "./read.ts";
 import { remembered } from "./remember.ts";
+import { settingName } from "./settings.ts";
 
 /** Hooks need a fixed number of calls. */
 const places = Array.from({ length: maxRuns }, (_, i) => i);
 
-export const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
+const shownName = (run: RunEntry): string => remembered(`name/${run.path}`) || run.name;
 
 function useMetrics(runs: readonly RunEntry[]): readonly (MetricTable | null)[] {
   return places.map((i) => {
@@ -32,6 +35,15 @@ interface Curve {
 
 type Lines = Required<Pick<ChartProps, "lines" | "bands">>;
 
+/** Of several seeds what sets them apart from the others, of one run its name. */
+function lineName(run: RunEntry, members: number, joined: RunsApart | null): string {
+  if (members === 1 || joined === null) return shownName(run);
+  const setting = settingName(differingOptions(joined, run.key, false));
+  return setting === ""
+    ? `${shownName(run)} and ${members - 1} more of other seeds`
+    : `${setting}, ${members} seeds`;
+}
+
 /** A line for each color, with a band where several runs have it. */
 function linesOf(
   curves: readonly Curve[],
@@ -46,9 +58,8 @@ function linesOf(
     if (first === undefined) continue;
     const { mean, low, high } = bandOf(members.map(({ values }) => values));
     if (members.length > 1) bands.push({ low, high, line: lines.length });
-    const name = shownName(first.run);
     lines.push({
-      name: members.length > 1 ? `${name} and ${members.length - 1} more of other seeds` : name,
+      name: lineName(first.run, members.length, joined),
       values: mean,
       token: `--line${place + 1}`,
     });

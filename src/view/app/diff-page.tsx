@@ -1,6 +1,7 @@
 /** Any two rollouts, also of two runs, with their responses aligned. */
 import { useState } from "preact/hooks";
-import type { RolloutView, RunEntry } from "../api.ts";
+import type { RolloutView } from "../api/conversation.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { align, type AlignedPart } from "./align.ts";
 import { reward, signed } from "./format.ts";
 import { useKeys } from "./keys.ts";

@@ -1,6 +1,7 @@
 /** Runs against one of them: differences with intervals, and the tasks that changed. */
 import { useState } from "preact/hooks";
-import type { Difference, RunEntry, RunsCompared } from "../api.ts";
+import type { Difference, RunsCompared } from "../api/comparisons.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { diffLink } from "./diff-page.tsx";
 import { counted, reward, shortNumber, signed, whole } from "./format.ts";
 import { useRead } from "./read.ts";

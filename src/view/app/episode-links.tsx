@@ -1,5 +1,5 @@
 /** From an episode to the same task at other steps, and to its difference from any other. */
-import type { EpisodeRow } from "../api.ts";
+import type { EpisodeRow } from "../api/episodes.ts";
 import { diffLink } from "./diff-page.tsx";
 import type { Route } from "./parse-route.ts";
 import { useRead } from "./read.ts";

@@ -1,6 +1,7 @@
 /** One episode: its question, what was expected and what came, the conversation, and the rest of its group. */
 import { useEffect, useState } from "preact/hooks";
-import type { RunEntry, ViewEpisode } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { ViewEpisode } from "../api/conversation.ts";
 import { CallTree } from "./call-tree.tsx";
 import { Conversation } from "./conversation-view.tsx";
 import { DiffField, History } from "./episode-links.tsx";

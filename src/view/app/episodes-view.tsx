@@ -1,5 +1,6 @@
 /** The list of episodes with its filters. */
-import type { EpisodePage, EpisodeRow, Facets, RunEntry } from "../api.ts";
+import type { EpisodePage, EpisodeRow, Facets } from "../api/episodes.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { reward, whole } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { Pending } from "./pending.tsx";

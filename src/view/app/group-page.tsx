@@ -1,6 +1,7 @@
 /** The rollouts of one task in one step, side by side. */
 import { useState } from "preact/hooks";
-import type { GroupMember, RunEntry } from "../api.ts";
+import type { GroupMember } from "../api/conversation.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { diffLink } from "./diff-page.tsx";
 import { reward, signed } from "./format.ts";
 import { useKeys } from "./keys.ts";

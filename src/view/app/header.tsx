@@ -1,5 +1,5 @@
 /** The head of every page: where one is, the pages of a run, light or dark, and the keys. */
-import type { RunEntry } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import type { Route } from "./parse-route.ts";
 import { linkTo } from "./route.ts";

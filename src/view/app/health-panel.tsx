@@ -1,6 +1,6 @@
 /** Is it healthy? A line for each finding and for each vital sign; evidence and charts open below it. */
 import { useState } from "preact/hooks";
-import type { Finding, MetricTable, RunEntry } from "../api.ts";
+import type { Finding, MetricTable, RunEntry } from "../api/runs.ts";
 import { endsOf } from "../curves.ts";
 import { isBadEnd } from "../run-status.ts";
 import { Chart } from "./chart.tsx";

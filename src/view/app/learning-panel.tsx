@@ -1,5 +1,5 @@
 /** Is it learning? The reward with the spread of its rollouts, validations, and the best of them. */
-import type { MetricTable, RunEntry } from "../api.ts";
+import type { MetricTable, RunEntry } from "../api/runs.ts";
 import { bestOf, endsOf, rewardSpread, smooth, type Values } from "../curves.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartLine } from "./plot.ts";

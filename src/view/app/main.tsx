@@ -1,6 +1,6 @@
 /** The page: a header with where one is, and the view that the address names. */
 import { render } from "preact";
-import type { RunEntry } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { DiffPage } from "./diff-page.tsx";
 import { EpisodePageView } from "./episode-page.tsx";
 import { EpisodesView } from "./episodes-view.tsx";

@@ -1,6 +1,6 @@
 /** A message of a conversation, with the tools that it calls as cards. */
 import type { ComponentChildren } from "preact";
-import type { ViewMessage } from "../api.ts";
+import type { ViewMessage } from "../api/conversation.ts";
 import { LongText } from "./message-text.tsx";
 import { ToolCard } from "./tool-card.tsx";
 

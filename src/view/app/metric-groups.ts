@@ -1,5 +1,5 @@
 /** Metrics in the groups that a page shows them in. Pure. */
-import type { MetricTable } from "../api.ts";
+import type { MetricTable } from "../api/runs.ts";
 
 export interface MetricGroup {
   readonly title: string;

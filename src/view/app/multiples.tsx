@@ -1,6 +1,6 @@
 /** All metrics as small charts in groups; some can be pinned to the top. */
 import { useState } from "preact/hooks";
-import type { MetricTable, RunEntry } from "../api.ts";
+import type { MetricTable, RunEntry } from "../api/runs.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartSettings } from "./chart-settings.tsx";
 import { metricGroups, type MetricGroup } from "./metric-groups.ts";

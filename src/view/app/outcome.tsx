@@ -1,5 +1,5 @@
 /** What was expected, what came, and what it earned: at the top of an episode. */
-import type { ViewEpisode } from "../api.ts";
+import type { ViewEpisode } from "../api/conversation.ts";
 import { clipText } from "../episode/visible-text.ts";
 import { reward, shortNumber } from "./format.ts";
 

@@ -1,5 +1,6 @@
 /** Which runs one chart shows, and in which colors; those that differ in their seed alone may share a line. */
-import type { RunEntry, RunsApart } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 
 /** Metrics of at most so many runs are read. */
 export const maxRuns = 32;

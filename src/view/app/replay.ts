@@ -1,5 +1,5 @@
 /** Stepping through an episode: how many of its messages have been said so far. Pure. */
-import type { ViewCall, ViewEpisode } from "../api.ts";
+import type { ViewCall, ViewEpisode } from "../api/conversation.ts";
 
 /** Messages of one call: those that are new in its prompt, and its response. */
 const messagesOf = ({ newMessages }: ViewCall): number => newMessages.length + 1;

@@ -1,5 +1,5 @@
 /** The reward and its parts: over time, and how they go together over episodes. */
-import type { Correlation, MetricTable, RewardParts, RunEntry } from "../api.ts";
+import type { Correlation, MetricTable, RewardParts, RunEntry } from "../api/runs.ts";
 import { Chart } from "./chart.tsx";
 import type { ChartSettings } from "./chart-settings.tsx";
 import { shortNumber, whole } from "./format.ts";

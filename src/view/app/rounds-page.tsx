@@ -1,10 +1,9 @@
 /** Rounds of improvement: what came in, what was trained, what the gate said, and what users have said since. */
-import type { RoundRow } from "../api.ts";
+import type { RoundRow } from "../api/runs.ts";
 import { counted, dateText, percent, reward, signed, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { linkTo } from "./route.ts";
-import { TableHead } from "./table-head.tsx";
 
 const pills: Readonly<Partial<Record<RoundRow["status"], string>>> = {
   running: "running",
@@ -43,12 +42,12 @@ function Gate({ gate }: RoundRow) {
   const { difference, misses } = gate;
   return (
     <>
-      {gate.verdict}
+      <span class={gate.verdict === "better" ? "good" : "bad"}>{gate.verdict}</span>
       {difference !== null && (
-        <div class="small">
-          {reward(difference.current)} → {reward(difference.candidate)} (
-          {signed(difference.difference)}) on {counted(gate.tasks, "task")}
-        </div>
+        <>
+          : {reward(difference.current)} → {reward(difference.candidate)} (
+          {signed(difference.difference)}) <span class="dim">on {counted(gate.tasks, "task")}</span>
+        </>
       )}
       {misses.map(({ message }) => (
         <div key={message} class="dim small">
@@ -70,6 +69,53 @@ function Said({ feedback }: RoundRow) {
   );
 }
 
+/** One round, as wide as the screen allows. */
+function RoundCard({ round }: { round: RoundRow }) {
+  return (
+    <section class="panel" aria-label={`Round ${round.round}`}>
+      <header>
+        <h2>Round {round.round}</h2>
+        <span class={`pill status ${pills[round.status] ?? ""}`}>{round.status}</span>
+        {round.isNewest && <span class="chip">in use: handed over last</span>}
+        <span class="dim small">{dateText(round.startedAt)}</span>
+      </header>
+      <dl class="facts">
+        <div class={round.curate === null ? "none" : ""}>
+          <dt>data</dt>
+          <dd>
+            <Data {...round} />
+          </dd>
+        </div>
+        <div class={round.train === null ? "none" : ""}>
+          <dt>trained</dt>
+          <dd>
+            <Trained {...round} />
+          </dd>
+        </div>
+        <div class={round.gate === null ? "wide none" : "wide"}>
+          <dt>gate</dt>
+          <dd>
+            <Gate {...round} />
+          </dd>
+        </div>
+        <div class={round.feedback === null ? "none" : ""}>
+          <dt>users since</dt>
+          <dd>
+            <Said {...round} />
+          </dd>
+        </div>
+      </dl>
+    </section>
+  );
+}
+
+/** `2 handed over, 1 refused`, in the order in which they appear. */
+function ends(rounds: readonly RoundRow[]): string {
+  const counts = new Map<string, number>();
+  for (const { status } of rounds) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
+}
+
 export function RoundsPage({ stamp }: { stamp: string }) {
   const { value: rounds, error } = useRead<readonly RoundRow[]>("/api/rounds", stamp);
   if (rounds === null) return <Pending what="the rounds" error={error} />;
@@ -78,41 +124,16 @@ export function RoundsPage({ stamp }: { stamp: string }) {
       <div class="row head">
         <h1>Rounds</h1>
         <span class="dim">of agent-trainer improve, the newest first</span>
+        <span class="dim small">{ends(rounds)}</span>
       </div>
-      <section class="panel" aria-label="All rounds">
-        {rounds.length === 0 && <p class="dim">There are no rounds next to these runs.</p>}
-        <div class="scroll">
-          <table class="runs">
-            <TableHead
-              columns={["round", "began", "status", "data", "trained", "gate", "users since"]}
-            />
-            <tbody>
-              {rounds.toReversed().map((round) => (
-                <tr key={`${round.startedAt}/${round.round}`}>
-                  <td>{round.round}</td>
-                  <td>{dateText(round.startedAt)}</td>
-                  <td>
-                    <span class={`pill ${pills[round.status] ?? ""}`}>{round.status}</span>
-                    {round.isNewest && <div class="dim small">handed over last</div>}
-                  </td>
-                  <td>
-                    <Data {...round} />
-                  </td>
-                  <td>
-                    <Trained {...round} />
-                  </td>
-                  <td>
-                    <Gate {...round} />
-                  </td>
-                  <td>
-                    <Said {...round} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </section>
+      {rounds.length === 0 && (
+        <section class="panel">
+          <p class="dim">There are no rounds next to these runs.</p>
+        </section>
+      )}
+      {rounds.toReversed().map((round) => (
+        <RoundCard key={`${round.startedAt}/${round.round}`} round={round} />
+      ))}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The page's address: what follows `#`, so that every view can be linked to. */
 import { useEffect, useState } from "preact/hooks";
-import type { EpisodeFilter } from "../api.ts";
+import type { EpisodeFilter } from "../api/episodes.ts";
 import { parseRoute, type Route } from "./parse-route.ts";
 
 /** Values that are empty are skipped. */

@@ -1,5 +1,5 @@
 /** The head of a run: its name, how far it is, and before all else why it failed. */
-import type { RunEntry } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { isBadEnd } from "../run-status.ts";
 import { dateText, whole } from "./format.ts";
 import { linkTo } from "./route.ts";

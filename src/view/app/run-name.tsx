@@ -1,5 +1,5 @@
 /** Names that one gives to runs. They are kept in this browser: the folder of a run stays as it is. */
-import type { RunEntry } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { useRemembered } from "./remember.ts";
 
 /** The name that was given, else that of the folder. */

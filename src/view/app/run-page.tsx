@@ -1,5 +1,6 @@
 /** One run: is it learning, is it healthy, what changed, what did it cost; then all that was measured. */
-import type { ChangedOption, Facets, MetricTable, RunCost, RunEntry } from "../api.ts";
+import type { ChangedOption, MetricTable, RunCost, RunEntry } from "../api/runs.ts";
+import type { Facets } from "../api/episodes.ts";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { useChartSettings } from "./chart-settings.tsx";
 import { CostPanel } from "./cost-panel.tsx";

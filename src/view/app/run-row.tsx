@@ -1,8 +1,11 @@
 /** A run in the list of runs. */
 import { useState } from "preact/hooks";
-import type { RunEntry, RunsApart } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 import { clipText } from "../episode/visible-text.ts";
+import { differingOptions } from "./differing-options.ts";
 import { dateText, reward, whole } from "./format.ts";
+import { OptionChips } from "./option-chips.tsx";
 import { linkTo } from "./route.ts";
 import { Progress, StatusPill } from "./run-head.tsx";
 import { useRunName } from "./run-name.tsx";
@@ -10,9 +13,6 @@ import { SelectableRow } from "./selection.tsx";
 
 /** Characters of the reason in the list; the page of the run has all of it. */
 const maxReason = 200;
-/** Of one option's value. */
-const maxValue = 40;
-const maxOptions = 6;
 
 function progress({ index }: RunEntry): string {
   if (index.bytesTotal === 0 || index.bytesRead >= index.bytesTotal) return "";
@@ -28,25 +28,6 @@ function Findings({ run }: { run: RunEntry }) {
       {first.severity}: {first.name}
       {others.length === 0 ? "" : ` and ${others.length} more`}
     </a>
-  );
-}
-
-/** The values of this run where the runs are not all the same. */
-function Apart({ apart, at }: { apart: RunsApart | null; at: number }) {
-  if (apart === null) return <></>;
-  const options = apart.options.filter(({ values }) => values[at] !== null);
-  return (
-    <span class="row">
-      {options.slice(0, maxOptions).map(({ key, values }) => (
-        <span key={key} class="chip" title={`${key} = ${values[at]}`}>
-          <span class="dim">{key.slice(key.lastIndexOf(".") + 1)}</span>{" "}
-          {clipText(values[at] ?? "", maxValue)}
-        </span>
-      ))}
-      {options.length > maxOptions && (
-        <span class="dim small">and {options.length - maxOptions} more</span>
-      )}
-    </span>
   );
 }
 
@@ -132,9 +113,7 @@ export function RunRow({ run, isSelected, apart, color, onOverlay }: RowProps) {
           </div>
         )}
       </td>
-      <td>
-        <Apart apart={apart} at={run.key} />
-      </td>
+      <td>{apart !== null && <OptionChips options={differingOptions(apart, run.key)} />}</td>
       <td>
         <Findings run={run} />
       </td>

@@ -1,6 +1,7 @@
 /** All runs: states, dates, what differs between them; their curves in one chart, and whether the difference is real. */
 import { useState } from "preact/hooks";
-import type { RoundRow, RunEntry, RunsApart } from "../api.ts";
+import type { RoundRow, RunEntry } from "../api/runs.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 import { useChartSettings } from "./chart-settings.tsx";
 import { Curves } from "./curves-panel.tsx";
 import { Differences } from "./differences.tsx";
@@ -11,6 +12,8 @@ import { useRemembered } from "./remember.ts";
 import { go, linkTo } from "./route.ts";
 import { RunRow } from "./run-row.tsx";
 import { useSelection } from "./selection.tsx";
+import { settingsOf } from "./settings.ts";
+import { SettingsPanel } from "./settings-panel.tsx";
 import { TableHead } from "./table-head.tsx";
 
 export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
@@ -37,15 +40,37 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
     },
   });
   const joined = haveSeeds(curves, bySeeds) ? bySeeds : null;
+  // A sweep is read by its settings; its runs, which may be many, come after them.
+  const settings = settingsOf(runs, joined);
+  const overlay = (
+    <Curves
+      runs={curves}
+      all={runs.length}
+      joined={joined}
+      onJoin={haveSeeds(curves, apart) ? (isJoined) => setApart(isJoined ? "" : "1") : null}
+      controls={controls}
+    />
+  );
   return (
     <div class="stack">
       <div class="row head">
         <h1>Runs</h1>
         {rounds !== null && rounds.length > 0 && <a href="#/rounds">Rounds</a>}
-        <span class="dim small">
+        <span class="dim small keys">
           <kbd>j</kbd> <kbd>k</kbd> select, <kbd>Enter</kbd> opens, <kbd>x</kbd> overlays
         </span>
       </div>
+      {settings.length > 0 && (
+        <>
+          <SettingsPanel
+            settings={settings}
+            colorOf={({ runs: [first] }) =>
+              first === undefined ? 0 : colorOf(first, curves, joined)
+            }
+          />
+          {overlay}
+        </>
+      )}
       <section class="panel" aria-label="All runs">
         <div class="scroll">
           <table class="runs">
@@ -77,13 +102,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
           </table>
         </div>
       </section>
-      <Curves
-        runs={curves}
-        all={runs.length}
-        joined={joined}
-        onJoin={haveSeeds(curves, apart) ? (isJoined) => setApart(isJoined ? "" : "1") : null}
-        controls={controls}
-      />
+      {settings.length === 0 && overlay}
       <Differences runs={runs} />
     </div>
   );

@@ -1,5 +1,6 @@
 /** The other rollouts of an episode's group, best first, and where each parts from it. */
-import type { RunEntry, Sibling } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { Sibling } from "../api/conversation.ts";
 import { diffLink } from "./diff-page.tsx";
 import { reward, signed, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";

@@ -1,6 +1,6 @@
 /** Leads to the episodes of a step. */
 import { useState } from "preact/hooks";
-import type { RunEntry } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { linkTo } from "./route.ts";
 
 export function StepSlider({ run, steps }: { run: RunEntry; steps: readonly number[] }) {

@@ -1,6 +1,7 @@
 /** The map of tasks as a table: its rows, what is pointed at, and the keys. */
 import { useState } from "preact/hooks";
-import type { MapRow, RunEntry, TaskMap } from "../api.ts";
+import type { MapRow, TaskMap } from "../api/tasks.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { counted, reward, signed, whole } from "./format.ts";
 import { useKeys } from "./keys.ts";
 import { go, linkTo } from "./route.ts";

@@ -1,5 +1,5 @@
 /** Rows of the map of tasks: their order, and their cells as one picture. Pure. */
-import type { MapCell, MapRow, TaskMap } from "../api.ts";
+import type { MapCell, MapRow, TaskMap } from "../api/tasks.ts";
 import { levelOf } from "../levels.ts";
 
 export type TaskOrder = "gain" | "learned at" | "reward now" | "reward before" | "name";

@@ -1,5 +1,6 @@
 /** Which tasks are learned, and when: a row for each task, a column for each step, the reward as color. */
-import type { RunEntry, TaskFate, TaskMap } from "../api.ts";
+import type { RunEntry } from "../api/runs.ts";
+import type { TaskFate, TaskMap } from "../api/tasks.ts";
 import { whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";

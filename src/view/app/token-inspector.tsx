@@ -1,6 +1,6 @@
 /** The sampled tokens of one call, coloured by what is known of them, with one token in detail. */
 import { useState } from "preact/hooks";
-import type { TokenView } from "../api.ts";
+import type { TokenView } from "../api/conversation.ts";
 import { shortNumber, whole } from "./format.ts";
 import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";

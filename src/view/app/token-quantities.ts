@@ -1,8 +1,8 @@
 /** What tokens can be coloured by, with the level of each value. Pure. */
-import type { TokenView } from "../api.ts";
+import type { TokenView } from "../api/conversation.ts";
 
 /** Class of a token's background: `heat0` to `heat5`, or `more1` to `less3` around zero. */
-export type HeatClass = string;
+type HeatClass = string;
 
 export interface Quantity {
   readonly name: string;
@@ -41,7 +41,7 @@ const uncertainLegend = uncertain.legend([
 ]);
 
 /** Log-probabilities at sampling in the distribution that was trained; null where they are at another temperature. */
-export function samplingLogprobs(tokens: TokenView): readonly number[] | null {
+function samplingLogprobs(tokens: TokenView): readonly number[] | null {
   const { trained, logprobs, temperedLogprobs, logprobKind } = tokens;
   if (trained === null || trained.temperature === 1) return logprobs;
   return temperedLogprobs ?? (logprobKind === "processed" ? logprobs : null);

@@ -1,5 +1,5 @@
 /** A response as its tokens, each coloured by a number that is known of it. */
-import type { TokenView } from "../api.ts";
+import type { TokenView } from "../api/conversation.ts";
 import { shortNumber } from "./format.ts";
 import { LongText } from "./message-text.tsx";
 import { useRead } from "./read.ts";

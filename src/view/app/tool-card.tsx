@@ -1,6 +1,6 @@
 /** A tool call with its arguments and what came back, as one card. */
 import type { ToolCall } from "../../core/message.ts";
-import type { ViewMessage } from "../api.ts";
+import type { ViewMessage } from "../api/conversation.ts";
 import { argumentFields, argumentText } from "../brief.ts";
 import { LongText, readableJson } from "./message-text.tsx";
 

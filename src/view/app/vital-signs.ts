@@ -1,5 +1,5 @@
 /** Metrics that are looked at first when a run does not learn, one line each. Pure. */
-import type { MetricTable } from "../api.ts";
+import type { MetricTable } from "../api/runs.ts";
 
 export interface VitalSign {
   readonly name: string;

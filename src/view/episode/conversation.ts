@@ -3,11 +3,11 @@ import type { ChatMessage } from "../../core/message.ts";
 import { callKinds, type CallKind } from "../../core/lineage-kinds.ts";
 import { findLineages } from "../../core/lineages.ts";
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
-import type { ViewCall, ViewMessage, ViewTrajectory } from "../api.ts";
+import type { ViewCall, ViewMessage, ViewTrajectory } from "../api/conversation.ts";
 import { findThreads } from "./threads.ts";
 import { isToolError, messageText } from "../../core/message-text.ts";
 
-export function viewMessage(message: ChatMessage): ViewMessage {
+function viewMessage(message: ChatMessage): ViewMessage {
   const text = messageText(message.content);
   return {
     role: message.role,

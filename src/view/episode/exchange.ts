@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Episode } from "../../core/trajectory.ts";
 import { exchangeFile, exchangeFolder, exchangeKey } from "../../runs/exchange-log.ts";
-import type { CallHttp, HttpBodies } from "../api.ts";
+import type { CallHttp, HttpBodies } from "../api/conversation.ts";
 import { findLine } from "../index/file-lines.ts";
 
 const isBody = (value: unknown): value is HttpBodies["request"] => {

@@ -1,6 +1,7 @@
 /** The rollouts of a task side by side, and the token at which each parts from the first. */
 import type { Episode, Step } from "../../core/trajectory.ts";
-import type { EpisodeRow, GroupMember, RolloutView, Sibling } from "../api.ts";
+import type { EpisodeRow } from "../api/episodes.ts";
+import type { GroupMember, RolloutView, Sibling } from "../api/conversation.ts";
 import { messageText } from "../../core/message-text.ts";
 import { toolCallTexts } from "./conversation.ts";
 import { parting } from "./parting.ts";

@@ -1,5 +1,6 @@
 /** An episode as Markdown, to hand to a language model or a colleague. */
-import type { Conversation, EpisodeRow, ViewCall, ViewMessage } from "../api.ts";
+import type { Conversation, ViewCall, ViewMessage } from "../api/conversation.ts";
+import type { EpisodeRow } from "../api/episodes.ts";
 import { visibleText } from "./visible-text.ts";
 
 /** A fence that the text cannot close. */

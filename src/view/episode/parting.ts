@@ -1,5 +1,5 @@
 /** Where two rollouts part: the first difference with a little of what is around it. Pure. */
-import type { Parting } from "../api.ts";
+import type { Parting } from "../api/conversation.ts";
 
 /** Text of each call's response. */
 type Texts = readonly string[];

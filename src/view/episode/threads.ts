@@ -4,7 +4,7 @@
  */
 import type { Trace } from "../../core/trace.ts";
 import type { Step } from "../../core/trajectory.ts";
-import type { ViewThread } from "../api.ts";
+import type { ViewThread } from "../api/conversation.ts";
 import { messageText } from "../../core/message-text.ts";
 
 interface OpenThread {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TokenRecord } from "../../core/token-record.ts";
 import { tokenFolder } from "../../runs/run-log.ts";
-import type { TrainedTokens } from "../api.ts";
+import type { TrainedTokens } from "../api/conversation.ts";
 import { findLine } from "../index/file-lines.ts";
 import type { KeptTokens } from "./token-view.ts";
 

@@ -1,7 +1,8 @@
 /** The tokens of one call, and why they are not trained where something recorded says so. */
 import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
-import type { EpisodePhase, TokenView, TrainedTokens } from "../api.ts";
+import type { EpisodePhase } from "../api/episodes.ts";
+import type { TokenView, TrainedTokens } from "../api/conversation.ts";
 
 /** Text of tokens; special tokens in their own spelling. */
 export type DecodeTokens = (ids: Int32Array) => string;
@@ -70,7 +71,7 @@ export interface KeptTokens {
 }
 
 /** For what has no run folder. */
-export const nothingKept: KeptTokens = { find: () => null, isOn: false };
+const nothingKept: KeptTokens = { find: () => null, isOn: false };
 
 function lacks(phase: EpisodePhase, isOn: boolean, trained: TrainedTokens | null): string[] {
   if (trained === null) {

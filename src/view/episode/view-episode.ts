@@ -3,7 +3,8 @@ import { inspect } from "node:util";
 import { describeFailedCalls } from "../../core/failed-call.ts";
 import { isCutOff, isFailed } from "../../core/outcome.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import type { Conversation, EpisodeRow, ViewEpisode } from "../api.ts";
+import type { Conversation, ViewEpisode } from "../api/conversation.ts";
+import type { EpisodeRow } from "../api/episodes.ts";
 import { viewTrajectories } from "./conversation.ts";
 import { expectedAnswer } from "./expected.ts";
 

@@ -1,6 +1,7 @@
 /** The tasks that changed the most, before and now, side by side. */
 import { html } from "hono/html";
-import type { RunChanges, ViewEpisode } from "../api.ts";
+import type { RunChanges } from "../api/tasks.ts";
+import type { ViewEpisode } from "../api/conversation.ts";
 import { briefLines, briefSigns } from "../brief.ts";
 import { clipText } from "../episode/visible-text.ts";
 import type { Html } from "./chart.ts";

@@ -1,7 +1,7 @@
 /** Metrics as pictures that need no script. */
 import { html } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
-import type { MetricTable } from "../api.ts";
+import type { MetricTable } from "../api/runs.ts";
 import { bestOf, rewardSpread, type Values } from "../curves.ts";
 
 /** What the template makes. */

@@ -4,7 +4,7 @@
  */
 import { html } from "hono/html";
 import type { ToolCall } from "../../core/message.ts";
-import type { ViewCall, ViewEpisode, ViewMessage } from "../api.ts";
+import type { ViewCall, ViewEpisode, ViewMessage } from "../api/conversation.ts";
 import { clipText, visibleText } from "../episode/visible-text.ts";
 import { type PairedResults, pairResults } from "../tool-results.ts";
 

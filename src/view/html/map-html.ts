@@ -1,6 +1,6 @@
 /** The map of tasks by steps as a table with a picture in each row. */
 import { html } from "hono/html";
-import type { MapRow, TaskMap } from "../api.ts";
+import type { MapRow, TaskMap } from "../api/tasks.ts";
 import { levelOf } from "../levels.ts";
 import type { Html } from "./chart.ts";
 

@@ -6,7 +6,7 @@ import { gzipBlocks, readGzipBlock } from "../../util/files/gzip-blocks.ts";
 const lineFeed = 0x0a;
 const chunkBytes = 2 ** 20;
 /** Just below Node's maximum string length. */
-export const longestLine: number = 2 ** 29 - 2 ** 20;
+const longestLine: number = 2 ** 29 - 2 ** 20;
 
 /** Where a line is. */
 export interface LinePlace {
@@ -26,7 +26,7 @@ export interface FileLine extends LinePlace {
 }
 
 /** Lines that end in a line feed; a last one without it is still being written. */
-export function* linesFrom(handle: number, from: number): Generator<FileLine> {
+function* linesFrom(handle: number, from: number): Generator<FileLine> {
   let [at, position, length] = [from, from, 0];
   let pieces: Buffer[] = [];
   for (;;) {

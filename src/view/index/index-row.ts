@@ -1,6 +1,7 @@
 /** What the index holds of an episode. */
 import type { Episode } from "../../core/trajectory.ts";
-import type { EpisodePhase, ViewMessage } from "../api.ts";
+import type { EpisodePhase } from "../api/episodes.ts";
+import type { ViewMessage } from "../api/conversation.ts";
 import { messageText } from "../../core/message-text.ts";
 import { viewTrajectories } from "../episode/conversation.ts";
 

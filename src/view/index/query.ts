@@ -1,10 +1,16 @@
 /** Reads the index: lists of episodes by filter, facets, neighbours, groups. */
 import type { Database } from "libsql";
 import type { PhaseSteps } from "../phases.ts";
-import type { EpisodeFilter, EpisodePage, EpisodePhase, EpisodeRow, Facets } from "../api.ts";
+import type {
+  EpisodeFilter,
+  EpisodePage,
+  EpisodePhase,
+  EpisodeRow,
+  Facets,
+} from "../api/episodes.ts";
 
 /** Beyond it, matches are not counted: an exact number would cost the most. */
-export const countLimit = 1000;
+const countLimit = 1000;
 const pageRows = 100;
 
 /** Columns of a row, by the names that it has here. */

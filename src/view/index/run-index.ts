@@ -10,7 +10,7 @@ import {
   episodeOrigin,
   episodePath,
 } from "../../runs/evaluations/recorded-episodes.ts";
-import type { IndexState } from "../api.ts";
+import type { IndexState } from "../api/episodes.ts";
 import { fileMark, type LinePlace, readLineAt, recordLines } from "./file-lines.ts";
 import { indexColumns, indexRow } from "./index-row.ts";
 import { indexPath, openIndexFile } from "./schema.ts";

@@ -1,6 +1,6 @@
 /** The filter that a URL names. What is not understood is refused, so that no filter is silently ignored. */
 import { z } from "zod";
-import type { EpisodeFilter } from "../api.ts";
+import type { EpisodeFilter } from "../api/episodes.ts";
 
 const number = z.string().trim().min(1).transform(Number).pipe(z.number());
 const whole = number.pipe(z.number().int().min(0));

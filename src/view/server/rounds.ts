@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { readRounds, roundFolder } from "../../runs/rounds/round-file.ts";
 import type { Round } from "../../runs/rounds/round.ts";
 import { readHandedOver } from "../../runs/rounds/handed-over.ts";
-import type { FeedbackCount, RoundRow } from "../api.ts";
+import type { FeedbackCount, RoundRow } from "../api/runs.ts";
 import type { ViewedRun } from "./viewed-run.ts";
 
 /** Feedback in a store, by the version that it is about. */

@@ -3,7 +3,7 @@ import { fetchServer, listen } from "../../http/listen.ts";
 import { createViewApp } from "./app.ts";
 import type { FindFeedback } from "./rounds.ts";
 import { type FindDecoder, ViewedRun } from "./viewed-run.ts";
-import type { IndexState } from "../api.ts";
+import type { IndexState } from "../api/episodes.ts";
 
 export interface ViewServerOptions {
   readonly folders: readonly string[];

@@ -38,7 +38,7 @@ export interface ProvisionContext {
 }
 
 /** What was created, until it is deleted: the deployment first, since it loads from the trainer. */
-export class DedicatedResources {
+class DedicatedResources {
   readonly #plane: ControlPlane;
   readonly #ledger: ResourceLedger;
   readonly #held: HeldResource[] = [];

@@ -33,7 +33,7 @@ export const tinkerOptions: Section<"tinker"> = z
       .enum(["probe", "frozen", "live"])
       .default("probe")
       .describe(
-        "Whether a snapshot of the server keeps its weights while training continues. probe checks that at the first weight sync and refuses a server whose snapshots follow the trained weights; frozen trusts the server; live trains on one whose snapshots do follow, synchronously only.",
+        "Whether a snapshot of the server keeps its weights while training continues: probe checks it at the first weight sync and refuses a server whose snapshots follow the trained weights; frozen trusts the server; live trains on one whose snapshots follow, synchronously only.",
       )
       .meta(free),
   })

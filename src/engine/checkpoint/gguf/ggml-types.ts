@@ -7,7 +7,7 @@ import { fromBfloat16, halfAt, halfTable } from "../half-floats.ts";
 import { decodeQ4K, decodeQ5K, decodeQ6K } from "./ggml-k-quants.ts";
 
 /** Writes the floats of `bytes`, whole blocks, to `out` from its start. */
-export type DecodeBlocks = (bytes: Uint8Array, out: Float32Array) => void;
+type DecodeBlocks = (bytes: Uint8Array, out: Float32Array) => void;
 
 export interface GgmlType {
   readonly name: string;

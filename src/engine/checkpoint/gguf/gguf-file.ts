@@ -14,7 +14,7 @@ export interface GgufTensor extends ByteRange {
   readonly shape: readonly number[];
 }
 
-export type GgufMetadata = Readonly<Record<string, unknown>>;
+type GgufMetadata = Readonly<Record<string, unknown>>;
 
 export interface GgufFile {
   readonly path: string;

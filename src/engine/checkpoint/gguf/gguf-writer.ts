@@ -25,7 +25,7 @@ export interface GgufTensorEntry {
 
 const valueTypes = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 const version = 3;
-export const ggufAlignment = 32;
+const ggufAlignment = 32;
 
 /** Collects little-endian numbers and strings. */
 class Bytes {

@@ -17,7 +17,7 @@ export interface HeadShape {
   readonly window: number | null;
 }
 
-export const maxHeadSize = 512;
+const maxHeadSize = 512;
 /** Positions of a block of keys. */
 export const keyBlock = 64;
 const queryBlock = 48;

@@ -1,7 +1,8 @@
 /** Pausing, weight versions and flushing over HTTP. The caller has checked the admin token. */
 import { badRequest } from "../../http/api-error.ts";
 import { readJsonObject } from "../../http/body.ts";
-import { readNumber, readString, show, type JsonFields } from "../../http/json-fields.ts";
+import { readNumber, readString, show } from "../../http/json-fields.ts";
+import type { JsonFields } from "../../../util/json-object.ts";
 import { waitUntilIdle } from "../../call/wait-until-idle.ts";
 import type { OwnContext } from "./own-route.ts";
 

@@ -2,15 +2,8 @@
 import type { ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
-import {
-  isJsonObject,
-  readArray,
-  readBoolean,
-  readObject,
-  readString,
-  show,
-  type JsonFields,
-} from "../../http/json-fields.ts";
+import { readArray, readBoolean, readObject, readString, show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { is, isEmpty, isText, refuseUnsupported } from "../fields/refusals.ts";
 import {

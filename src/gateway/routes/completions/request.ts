@@ -1,7 +1,8 @@
 /** The body of a (text) completion request to a call, and to how its response is to be written. */
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
-import { readString, show, type JsonFields } from "../../http/json-fields.ts";
+import { readString, show } from "../../http/json-fields.ts";
+import type { JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import {
   captureFields,

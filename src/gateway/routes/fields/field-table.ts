@@ -2,7 +2,7 @@
  * What becomes of each field of a request, by protocol. What changes the meaning of a request is supported
  * or refused; what has no effect here is reported once, so that it is not taken to have one.
  */
-import { isJsonObject, type JsonFields } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import { is, isEmpty, never, type NeutralValues } from "./refusals.ts";
 import { logitFieldNames } from "./logit-fields.ts";
 import { samplingFieldNames } from "./request-fields.ts";

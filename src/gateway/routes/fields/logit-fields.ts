@@ -1,14 +1,8 @@
 /** Fields that change logits, or whether the model reasons, in every protocol. */
 import type { CallRequest } from "../../call/call-request.ts";
 import { badRequest } from "../../http/api-error.ts";
-import {
-  isJsonObject,
-  readBoolean,
-  readNumber,
-  readObject,
-  show,
-  type JsonFields,
-} from "../../http/json-fields.ts";
+import { readBoolean, readNumber, readObject, show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { defined } from "../../../util/defined.ts";
 import { unsupported } from "./refusals.ts";

@@ -3,7 +3,8 @@
  * would train on something else than what the agent requested.
  */
 import { badRequest } from "../../http/api-error.ts";
-import { isJsonObject, show, type JsonFields } from "../../http/json-fields.ts";
+import { show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 
 /** Whether a value has no effect. */
 export type IsNeutral = (value: unknown) => boolean;

@@ -1,14 +1,8 @@
 /** Fields that requests of several protocols share. */
 import type { ImagePart, JsonObject, ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import {
-  readBoolean,
-  readNumber,
-  readObject,
-  readString,
-  show,
-  type JsonFields,
-} from "../../http/json-fields.ts";
+import { readBoolean, readNumber, readObject, readString, show } from "../../http/json-fields.ts";
+import type { JsonFields } from "../../../util/json-object.ts";
 import { defined } from "../../../util/defined.ts";
 import type { SamplingChoice } from "../../call/call-request.ts";
 

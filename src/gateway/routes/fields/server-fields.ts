@@ -3,7 +3,8 @@
  * requests name them. Where the gateway renders they are refused by the name the client knows.
  */
 import type { JsonObject, JsonValue } from "../../../core/message.ts";
-import { isJsonObject, readNumber, type JsonFields } from "../../http/json-fields.ts";
+import { readNumber } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { unsupported, type IsNeutral } from "./refusals.ts";
 

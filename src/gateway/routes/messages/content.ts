@@ -1,14 +1,8 @@
 /** Anthropic messages to core messages. What cannot be supported is refused by the place it stands at. */
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import {
-  asList,
-  isJsonObject,
-  readArray,
-  readString,
-  show,
-  type JsonFields,
-} from "../../http/json-fields.ts";
+import { asList, readArray, readString, show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
 import { defined } from "../../../util/defined.ts";
 

@@ -3,15 +3,14 @@ import type { JsonValue, ToolDefinition } from "../../../core/message.ts";
 import { ApiError, badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
 import {
-  isJsonObject,
   readArray,
   readBoolean,
   readNumber,
   readObject,
   readString,
   show,
-  type JsonFields,
 } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { sharedFields, sharedSilent, type FieldTable } from "../fields/field-table.ts";
 import {

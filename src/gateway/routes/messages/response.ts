@@ -6,7 +6,8 @@ import {
   type CallUsage,
   type Completion,
 } from "../../call/call-request.ts";
-import { isJsonObject, isTooDeep } from "../../http/json-fields.ts";
+import { isTooDeep } from "../../http/json-fields.ts";
+import { isJsonObject } from "../../../util/json-object.ts";
 import { messageText } from "../../../core/message-text.ts";
 
 type Wire = Readonly<Record<string, unknown>>;

@@ -4,7 +4,8 @@
 import { randomUUID } from "node:crypto";
 import { badRequest } from "../../http/api-error.ts";
 import { readJsonObject } from "../../http/body.ts";
-import { asList, isJsonObject, readObject, show, type JsonFields } from "../../http/json-fields.ts";
+import { asList, readObject, show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import { JsonReply, type Reply } from "../../http/reply.ts";
 import type { RouteContext } from "../handle-call.ts";
 import { parseInput } from "./items.ts";

@@ -3,10 +3,7 @@ import { readJsonObject } from "../../http/body.ts";
 import type { FinishedCall } from "../../call/call.ts";
 import { readString } from "../../http/json-fields.ts";
 import type { Reply } from "../../http/reply.ts";
-import { handleCall, type CallStream, type RouteContext } from "../handle-call.ts";
-import type { EventStream } from "../../http/event-stream.ts";
-import { identifyCall } from "../repeated-call.ts";
-import { ignoredFields } from "../fields/field-table.ts";
+import { handleCall, type RouteContext } from "../handle-call.ts";
 import { readConversation } from "./conversations.ts";
 import {
   continueConversation,
@@ -34,44 +31,27 @@ export async function handleResponses(context: RouteContext): Promise<Reply> {
         : await recallMessages(session, previousId);
   const references = new References(await recallResponses(session, referredResponses(body.input)));
   const parsed = parseResponsesRequest(body, model, target.abilities, recalled, references);
-  gateway.ignored.note("openai-responses", ignoredFields(body, responsesFields));
-  const { responseId, lost } = identifyCall(context, parsed.call, "resp_");
   const { renderer } = target;
-  const options = { responseId, model, renderer, logprobs: parsed.logprobs, body };
+  const options = { model, renderer, logprobs: parsed.logprobs, body };
   // Before the client can know the id.
-  const store = ({ completions }: FinishedCall): void => {
+  const store = ({ responseId, completions }: FinishedCall): void => {
     const responses = completions.map(({ message }) => message);
     if (conversation !== undefined)
       continueConversation(session, conversation, [...parsed.added, ...responses]);
     if (!parsed.store) return;
     rememberResponse(session, responseId, previousId, [...parsed.added, ...responses]);
   };
-  const open = (events: EventStream): CallStream => {
-    const stream = new ResponsesStream(options, events);
-    return {
-      begin: () => {
-        stream.begin();
-      },
-      delta: (choice, delta) => {
-        stream.delta(choice, delta);
-      },
-      finish: (call) => {
-        store(call);
-        stream.finish(call);
-      },
-      fail: (error) => {
-        stream.fail(error);
-      },
-    };
-  };
   return handleCall(context, {
+    body,
+    fields: responsesFields,
+    idPrefix: "resp_",
     call: parsed.call,
-    responseId,
-    lost,
-    stream: parsed.stream ? open : null,
+    stream: parsed.stream
+      ? (events, responseId) => new ResponsesStream({ ...options, responseId }, events, store)
+      : null,
     whole: (result) => {
       store(result);
-      return toResponse(result, options);
+      return toResponse(result, { ...options, responseId: result.responseId });
     },
   });
 }

@@ -1,14 +1,8 @@
 /** Input items of OpenAI's Responses API to core messages. Items that belong to one turn become one message. */
 import type { ChatMessage, ContentPart } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import {
-  asList,
-  isJsonObject,
-  readArray,
-  readString,
-  show,
-  type JsonFields,
-} from "../../http/json-fields.ts";
+import { asList, readArray, readString, show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
 import type { References } from "./references.ts";
 import { TurnReader } from "./turn-reader.ts";

@@ -1,13 +1,8 @@
 /** Items of a request that stand for items of earlier responses of its session, by their ids. */
 import type { ChatMessage } from "../../../core/message.ts";
 import { ApiError, badRequest } from "../../http/api-error.ts";
-import {
-  isJsonObject,
-  maxEntries,
-  readString,
-  show,
-  type JsonFields,
-} from "../../http/json-fields.ts";
+import { maxEntries, readString, show } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import { placeOf, type ItemPlace } from "./item-ids.ts";
 import type { TurnReader } from "./turn-reader.ts";
 

@@ -4,15 +4,14 @@ import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest, SamplingChoice } from "../../call/call-request.ts";
 import {
   checkCount,
-  isJsonObject,
   readArray,
   readBoolean,
   readNumber,
   readObject,
   readString,
   show,
-  type JsonFields,
 } from "../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import {
   sharedFields,

@@ -2,7 +2,7 @@
 import type { ToolCall } from "../../../core/message.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
-import type { JsonFields } from "../../http/json-fields.ts";
+import type { JsonFields } from "../../../util/json-object.ts";
 import { messageText } from "../../../core/message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
 import { itemId } from "./item-ids.ts";

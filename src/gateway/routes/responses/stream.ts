@@ -38,9 +38,13 @@ export class ResponsesStream implements CallStream {
   readonly #counts: Record<ItemKind, number> = { fc: 0, msg: 0, rs: 0 };
   #open: OpenItem | null = null;
 
-  constructor(options: ResponsesOptions, events: EventStream) {
+  readonly #store: (call: FinishedCall) => void;
+
+  /** @param store called before the client can know that the response is complete */
+  constructor(options: ResponsesOptions, events: EventStream, store: (call: FinishedCall) => void) {
     this.#options = options;
     this.#events = events;
+    this.#store = store;
   }
 
   begin(): void {
@@ -55,6 +59,7 @@ export class ResponsesStream implements CallStream {
   }
 
   finish(call: FinishedCall): void {
+    this.#store(call);
     const [completion] = call.completions as readonly [FinishedChoice];
     this.delta(0, completion.rest);
     const { toolCalls = [] } = completion.message;

@@ -11,7 +11,7 @@ const goodNames = goodProbes.map(({ name }) => name);
 /** Forms that say the same, and that no format asks for. */
 const sameForms = [goodNames[0], goodNames[1]];
 
-export interface Scale {
+interface Scale {
   /** Reward of what is right. */
   readonly high: number;
   /** Reward of what is not. */
@@ -27,7 +27,7 @@ const isWrong = (scores: readonly Scored[]): readonly Scored[] =>
     .flatMap(({ name }) => byProbe(scores, name));
 
 /** Rewards of the form of the reference answer that gets the most; null without a reference. */
-export function bestForm(scores: readonly Scored[]): readonly Scored[] | null {
+function bestForm(scores: readonly Scored[]): readonly Scored[] | null {
   const forms = goodNames.map((name) => byProbe(scores, name)).filter((form) => form.length > 0);
   if (forms.length === 0) return null;
   const typical = (form: readonly Scored[]): number => median(form.map(rewardOf));
@@ -35,7 +35,7 @@ export function bestForm(scores: readonly Scored[]): readonly Scored[] | null {
 }
 
 /** The range of the reward, as far as it is known. */
-export function scaleOf(scores: readonly Scored[], real: readonly number[]): Scale {
+function scaleOf(scores: readonly Scored[], real: readonly number[]): Scale {
   const form = bestForm(scores);
   const wrong = isWrong(scores).map(rewardOf);
   const low = wrong.length === 0 ? Math.min(0, ...scores.map(rewardOf)) : median(wrong);

@@ -4,7 +4,8 @@
  */
 import { AgentTrainerError } from "../../../core/errors.ts";
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
-import { isJsonObject, show, type JsonFields } from "../../../gateway/http/json-fields.ts";
+import { show } from "../../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import { parseMessages } from "../../../gateway/routes/chat/messages.ts";
 import { parseTools } from "../../../gateway/routes/chat/request.ts";
 import { RowError } from "./row-error.ts";

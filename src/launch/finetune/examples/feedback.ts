@@ -2,7 +2,8 @@
  * Rows of feedback without pairs: a conversation and what was thought of it, in TRL's unpaired preference
  * format (`prompt`, `completion`, `label`) or as `messages` and `label`.
  */
-import { isJsonObject, show } from "../../../gateway/http/json-fields.ts";
+import { show } from "../../../gateway/http/json-fields.ts";
+import { isJsonObject } from "../../../util/json-object.ts";
 import { type Conversation, parseConversation } from "./conversation.ts";
 import { RowError } from "./row-error.ts";
 

@@ -5,6 +5,7 @@
 import { CheckpointError } from "../../../core/errors.ts";
 import { namesStep } from "../../evaluate/open-checkpoint.ts";
 import { OneAfterAnother } from "../../../util/one-after-another.ts";
+import { LeavingHosts } from "../leaving-hosts.ts";
 import { joinMetrics } from "../join-metrics.ts";
 import {
   type HostOptions,
@@ -19,9 +20,6 @@ import type { CanaryChange } from "../serve-options.ts";
 import { type CanaryLook, type CanaryRule, look } from "./canary-rule.ts";
 import type { CanaryFile, CanaryState, KnownVersion, TrialEnd } from "./canary-state.ts";
 import { conversationKey, isChosen } from "./conversation-key.ts";
-
-/** How long calls of a version that leaves may take; then they are cut off. */
-const leaveMs = 60_000;
 
 export interface CanaryParts {
   readonly file: CanaryFile;
@@ -41,7 +39,7 @@ export class CanaryModel implements ServedModel {
   readonly name: string;
   readonly #parts: CanaryParts;
   readonly #turn = new OneAfterAnother();
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #leaving: LeavingHosts;
   #current: ModelHost;
   #candidate: ModelHost | null = null;
   #state: CanaryState;
@@ -51,6 +49,7 @@ export class CanaryModel implements ServedModel {
     this.#current = current;
     this.#state = state;
     this.#parts = parts;
+    this.#leaving = new LeavingHosts(parts.host.onError);
   }
 
   /**
@@ -166,7 +165,7 @@ export class CanaryModel implements ServedModel {
     await Promise.all([
       this.#current[Symbol.asyncDispose](),
       this.#candidate?.[Symbol.asyncDispose](),
-      ...this.#leaving,
+      this.#leaving.gone(),
     ]);
     this.#parts.file[Symbol.dispose]();
   }
@@ -219,20 +218,10 @@ export class CanaryModel implements ServedModel {
     const candidate = this.#candidate;
     this.#candidate = null;
     if (isPromoted && candidate !== null) {
-      this.#leave(this.#current);
+      this.#leaving.add(this.#current);
       this.#current = candidate;
-    } else if (candidate !== null) this.#leave(candidate);
+    } else if (candidate !== null) this.#leaving.add(candidate);
     this.#say(end.end, tried, why);
-  }
-
-  /** Its calls in flight finish first. */
-  #leave(host: ModelHost): void {
-    const gone = host
-      .drain(leaveMs)
-      .then(() => host[Symbol.asyncDispose]())
-      .catch((error: unknown) => this.#parts.host.onError?.(error))
-      .finally(() => this.#leaving.delete(gone));
-    this.#leaving.add(gone);
   }
 
   #set(state: CanaryState): void {

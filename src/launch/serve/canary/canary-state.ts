@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../../core/errors.ts";
 import { namingFile } from "../../../core/file-error.ts";
+import { holdCheckpoint } from "../../../runs/checkpoint-lease.ts";
 import { lockRun } from "../../../runs/run-lock.ts";
+import { namesStep } from "../../evaluate/open-checkpoint.ts";
 import { writeFileAtomicSync } from "../../../util/files/atomic-write.ts";
 
 /** A version, and where its model is. */
@@ -14,7 +16,7 @@ export interface KnownVersion {
 }
 
 /** A version that is tried. */
-export interface Trial extends KnownVersion {
+interface Trial extends KnownVersion {
   /** Milliseconds since the epoch; feedback on calls before it does not count. */
   readonly since: number;
   /** Looks at the feedback that were taken. */
@@ -72,6 +74,7 @@ export class CanaryFile implements Disposable {
   readonly path: string;
   readonly #folder: string;
   readonly #unlock: () => void;
+  readonly #held = new Set<string>();
 
   /** @throws AgentTrainerError RUN_LOCKED where another process has it. */
   constructor(folder: string) {
@@ -88,7 +91,16 @@ export class CanaryFile implements Disposable {
 
   write(state: CanaryState): void {
     const text = JSON.stringify({ format, ...state }, null, 2);
+    for (const { model } of [state.current, ...(state.trial === null ? [] : [state.trial])])
+      this.#hold(model);
     namingFile({ path: this.path }, () => writeFileAtomicSync(this.path, `${text}\n`));
+  }
+
+  /** A restart needs what the state names. */
+  #hold(model: string): void {
+    if (this.#held.has(model) || !namesStep(model) || !existsSync(model)) return;
+    this.#held.add(model);
+    holdCheckpoint(model, this.path);
   }
 
   [Symbol.dispose](): void {

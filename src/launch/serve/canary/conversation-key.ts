@@ -1,10 +1,10 @@
 /** What makes calls belong together, so that a conversation stays with one version. */
 import { createHash } from "node:crypto";
-import { isJsonObject, type JsonFields } from "../../../gateway/http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { ModelRequest } from "../model-request.ts";
 
 /** Names the conversation of a request. */
-export const conversationHeader = "x-conversation-id";
+const conversationHeader = "x-conversation-id";
 
 export interface ConversationKey {
   /** Equal for the calls that stay together. */

@@ -8,6 +8,7 @@ import { compactJson, objectFields, spacedJson } from "../json-text.ts";
 import { markup, plain, type Part } from "../token-builder.ts";
 import { callEnd, callStart, parseTaggedCalls } from "./tagged-calls.ts";
 import type { ReadCall, ToolFormat } from "./tool-format.ts";
+import { isJsonObject } from "../../../util/json-object.ts";
 
 const instructions =
   "\n</tools>\n\nIf you choose to call a function ONLY reply in the following format with NO suffix:\n\n" +
@@ -36,7 +37,7 @@ function extraFields(object: JsonObject, handled: readonly string[]): string {
 }
 
 function describeParameter([name, schema]: [string, JsonValue]): string {
-  const fields = isObject(schema) ? schema : {};
+  const fields = isJsonObject(schema) ? schema : {};
   const { type, description } = fields;
   return (
     `\n<parameter>\n<name>${name}</name>` +
@@ -51,16 +52,12 @@ function describeTool({ name, description, parameters }: ToolDefinition): string
   return (
     `\n<function>\n<name>${name}</name>` +
     (description === undefined ? "" : `\n<description>${description.trim()}</description>`) +
-    `\n<parameters>${Object.entries(isObject(properties) ? properties : {})
+    `\n<parameters>${Object.entries(isJsonObject(properties) ? properties : {})
       .map(describeParameter)
       .join(
         "",
       )}${extraFields(parameters ?? {}, ["type", "properties"])}\n</parameters>\n</function>`
   );
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function writeValue(json: string): string {

@@ -9,6 +9,7 @@ import { agentFailed } from "../process/agent-failed.ts";
 import { wireRollout } from "../process/wire-task.ts";
 import { type RunningServer, startServer } from "./agent-server.ts";
 import { postJson } from "./post-json.ts";
+import { parseObject } from "../../../util/json-object.ts";
 
 interface CommonOptions<Metadata> extends Pick<AgentFlowObject<Metadata>, "name" | "sideCalls"> {
   /** Headers of each request. @default {} */
@@ -162,7 +163,7 @@ async function runRollout<Metadata>(
     await running?.whenEnding(signal);
     throw unreachable(url, running, error);
   });
-  const body = readBody(text);
+  const body = parseObject(text);
   if (passing.has(status)) throw unreachable(url, running, null, status);
   if (status >= 400 || body === null) {
     const why = typeof body?.["error"] === "string" ? body["error"] : text;
@@ -180,16 +181,6 @@ async function runRollout<Metadata>(
     ...(metadata === undefined ? {} : { metadata: metadata as Record<string, unknown> }),
     ...(metrics === undefined ? {} : { metrics: metrics as Record<string, number> }),
   });
-}
-
-function readBody(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value = JSON.parse(text) as unknown;
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Readonly<Record<string, unknown>>) : null;
-  } catch {
-    return null;
-  }
 }
 
 function unreachable(

@@ -2,7 +2,7 @@
  * llama.cpp's native `/completion`. It gives the ids of all tokens, but of tokens that make one character
  * together the log-probability of the last only.
  */
-import type { JsonFields } from "../../../http/json-fields.ts";
+import type { JsonFields } from "../../../../util/json-object.ts";
 import type { ResponsePart, ResponseChunk } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";
 import { idsIn, listIn, logprobIn, numberIn, objectIn, textIn } from "./wire-values.ts";

@@ -1,5 +1,5 @@
 /** Parts of OpenAI's wire format that chat and text completions share, with vLLM's and SGLang's extras. */
-import type { JsonFields } from "../../../http/json-fields.ts";
+import type { JsonFields } from "../../../../util/json-object.ts";
 import type { CallUsage, TokenText } from "../../../call/call-request.ts";
 import type { ResponsePart } from "./response-part.ts";
 import { defined } from "../../../../util/defined.ts";

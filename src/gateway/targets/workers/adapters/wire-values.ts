@@ -1,5 +1,5 @@
 /** Reading what a server wrote, leniently: what has another type than expected counts as absent. */
-import { isJsonObject, type JsonFields } from "../../../http/json-fields.ts";
+import { isJsonObject, type JsonFields } from "../../../../util/json-object.ts";
 
 export function numberIn(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;

@@ -1,5 +1,5 @@
 /** A worker's response as JSON values: one of a whole response, one per event of a stream, as they arrive. */
-import { isJsonObject } from "../../../http/json-fields.ts";
+import { isJsonObject } from "../../../../util/json-object.ts";
 import { EventReader, type ServerEvent } from "../../../../http/events.ts";
 import type { UpstreamResponse } from "./http-request.ts";
 import { parseWithIds } from "./json-with-ids.ts";

@@ -2,7 +2,7 @@
  * JSON of a worker whose prompt ids are read from its bytes: they are most of a long response, and as text,
  * numbers and a list they would be in memory four times. Everything else is left to `JSON.parse`.
  */
-import { isJsonObject } from "../../../http/json-fields.ts";
+import { isJsonObject } from "../../../../util/json-object.ts";
 
 /** A quote with no backslash before it begins a string, and what is followed by a colon is a name. */
 const opening = Buffer.from('"prompt_token_ids":[');

@@ -1,5 +1,5 @@
 /** An HTTP status of a worker to the client's error, and whether another try may help. */
-import { isJsonObject } from "../../../http/json-fields.ts";
+import { isJsonObject } from "../../../../util/json-object.ts";
 import { readRetryAfterMs } from "../../../../util/retry.ts";
 import { UpstreamError } from "../upstream-error.ts";
 

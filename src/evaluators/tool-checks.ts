@@ -1,0 +1,74 @@
+/** The checks of tasks that `agent-trainer dataset generate` writes. */
+import type { Episode } from "../core/trajectory.ts";
+import {
+  evaluatorError,
+  fieldOf,
+  readAnswers,
+  readText,
+  type SyncScorer,
+  scored,
+  type TextOptions,
+  tooLong,
+} from "./scorer.ts";
+import { asText } from "./match.ts";
+
+/** What an MCP environment reports at the end of an episode whose task has checks. */
+const signal = "env_checks_passed";
+
+const plain = (text: string): string =>
+  text.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, " ").trim();
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, own]) => [key, sorted(own)]));
+}
+
+/** JSON and numbers by value, other text but for case and white space. */
+function isSame(text: string, answer: string): boolean {
+  if (plain(text) === plain(answer)) return true;
+  const [given, wanted] = [jsonOf(text), jsonOf(answer)];
+  if (given === undefined || wanted === undefined) return false;
+  return JSON.stringify(sorted(given)) === JSON.stringify(sorted(wanted));
+}
+
+function passedOf({ trajectories }: Episode): number | undefined {
+  return trajectories.map(({ signals }) => signals[signal]).find((share) => share !== undefined);
+}
+
+/**
+ * 1 where the text is the task's `answer`, as a value where it is JSON, and the tools say at the end what `checks` of
+ * the task has, else 0: for tasks of `agent-trainer dataset generate` in an `mcp:` environment.
+ *
+ * @example
+ * export const evaluator = toolChecks();
+ */
+export function toolChecks<Metadata = unknown>(options: TextOptions = {}): SyncScorer<Metadata> {
+  return (task, episode) => {
+    const answers = readAnswers(task).map(asText);
+    const text = readText(episode, options);
+    if (text === null) return tooLong();
+    const hasAnswer = answers.some((answer) => isSame(text, answer));
+    const checks = fieldOf(task, "checks");
+    if (!Array.isArray(checks) || checks.length === 0) return scored(hasAnswer ? 1 : 0);
+    const share = passedOf(episode);
+    if (share === undefined) {
+      throw evaluatorError(
+        `Task "${task.id}" has checks of what the agent leaves behind, but the episode does not say whether they pass.`,
+        "Train in the environment mcp:SERVER that the tasks were made with, and with its agent.",
+        { taskId: task.id },
+      );
+    }
+    const signals = [{ name: "checks_passed", value: share }];
+    return scored(hasAnswer && share === 1 ? 1 : 0, {}, signals);
+  };
+}

@@ -1,0 +1,18 @@
+/** Objects in JSON that others wrote. */
+
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** No list, no null and no single value. */
+export function isJsonObject(value: unknown): value is JsonFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What the text says; null where that is no object, or it is no JSON. */
+export function parseObject(text: string): JsonFields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
