@@ -39,7 +39,7 @@ export type {
   LossSpec,
   OptimSpec,
 } from "./core/loss/loss.ts";
-export type { CriticSpec } from "./core/loss/value-loss.ts";
+export type { CriticDefaults, CriticSpec } from "./core/loss/value-loss.ts";
 export { countTargets, rowFactors } from "./core/loss/aggregation.ts";
 export type { RowProvenance, RowSegment, TrainingRow } from "./core/loss/training-row.ts";
 
