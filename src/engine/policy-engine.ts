@@ -3,20 +3,17 @@
  * its own copy. With further adapters it is several policies on one base, sampled in one batch and each trained by its
  * own rows. The engine knows rows with weights and a loss name, and nothing of reinforcement learning.
  */
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { defaultAdapter } from "../core/adapter-names.ts";
 import type { WhichWeights } from "../core/backend.ts";
-import { AgentTrainerError, CheckpointError } from "../core/errors.ts";
-import { joinUpdates, rowsByAdapter } from "../core/loss/adapter-updates.ts";
+import { AgentTrainerError } from "../core/errors.ts";
+import { joinUpdates, optimOfAdapter, rowsByAdapter } from "../core/loss/adapter-updates.ts";
 import type { LossSpec, OptimSpec } from "../core/loss/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import type { Vocabulary } from "../core/vocabulary.ts";
 import { defined } from "../util/defined.ts";
-import { readCritic, saveCritic } from "./checkpoint/critic-state.ts";
-import { readPolicyState, savePolicyState, type ModelOrigin } from "./checkpoint/policy-state.ts";
+import { readParts, saveParts } from "./checkpoint/parts-state.ts";
+import type { ModelOrigin } from "./checkpoint/policy-state.ts";
 import {
   initialFactors,
   loadPolicy,
@@ -238,7 +235,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
         for (const { name, trainer } of parts)
           await trainer.checkStep((measured) => before?.({ ...metrics.get(name), ...measured }));
         for (const { name, trainer } of parts)
-          Object.assign(metrics.get(name)!, await trainer.optimStep(optim));
+          Object.assign(metrics.get(name)!, await trainer.optimStep(optimOfAdapter(optim, name)));
       } finally {
         for (const { trainer } of parts) await trainer.dropGradients();
       }
@@ -265,31 +262,14 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
    * comes meanwhile waits: the saved moments must belong to the saved weights.
    */
   save(folder: string): Promise<void> {
-    return this.#exclusively(async () => {
-      for (const [name, { policy, trainer }] of this.#parts) {
-        const own = adapterFolder(folder, name);
-        await mkdir(own, { recursive: true });
-        await savePolicyState(policy, trainer, this.#origin, own);
-        if (trainer.madeCritic !== null) await saveCritic(trainer.madeCritic, own);
-      }
-    });
+    return this.#exclusively(() => saveParts(this.#parts, this.#origin, folder));
   }
 
   /** Restores what `save` wrote and serves it as `version`. @throws CheckpointError; nothing has changed then */
   async load(folder: string, version: number): Promise<void> {
     await this.#exclusively(async () => {
-      const found: (() => void)[] = [];
-      for (const [name, { policy, trainer }] of this.#parts) {
-        const own = adapterFolder(folder, name);
-        if (!existsSync(own)) throw lacksAdapter(folder, name);
-        const critic = await readCritic(own, policy.device, policy.config.hiddenSize);
-        const take = await readPolicyState(policy, trainer, own);
-        found.push(() => {
-          take();
-          trainer.restoreCritic(critic);
-        });
-      }
-      for (const take of found) take();
+      const take = await readParts(this.#parts, folder);
+      take();
       for (const { policy } of this.#parts.values()) await writeTrained(policy, policy.weights);
     });
     await this.publish(version);
@@ -298,18 +278,6 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sampler.close();
   }
-}
-
-function adapterFolder(folder: string, name: string): string {
-  return name === defaultAdapter ? folder : join(folder, name);
-}
-
-function lacksAdapter(folder: string, name: string): CheckpointError {
-  return new CheckpointError({
-    message: `The checkpoint ${folder} has no adapter "${name}".`,
-    hint: "Resume with the model.adapter_by_role that the checkpoint was made with.",
-    fields: { folder, name },
-  });
 }
 
 async function seededAdapter(policy: Policy, seed: number): Promise<Policy> {

@@ -1,8 +1,8 @@
 /** Shows the progress of a download or export: a line rewritten in place, or one line per 10 %. */
 import type { PullProgress } from "../../backends/local/index.ts";
-import { createLiveLine } from "./live-line.ts";
+import { createLiveLine, type ProgressOptions } from "./live-line.ts";
 import { duration } from "./progress.ts";
-import { colorsFor, safeText, type TextStream } from "./terminal.ts";
+import { safeText, type TextStream } from "./terminal.ts";
 
 export interface ByteProgress {
   report(what: string, done: number, total: number): void;
@@ -10,15 +10,6 @@ export interface ByteProgress {
   warn(message: string): void;
   /** Clears the live line. */
   clear(): void;
-}
-
-export interface ByteProgressOptions {
-  readonly stream: TextStream;
-  readonly isQuiet: boolean;
-  /** Milliseconds. @default Date.now */
-  readonly now?: () => number;
-  /** @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 const redrawMs = 100;
@@ -35,7 +26,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
 }
 
-export function createByteProgress(options: ByteProgressOptions): ByteProgress {
+export function createByteProgress(options: ProgressOptions): ByteProgress {
   const { stream, isQuiet, now = Date.now } = options;
   const live = createLiveLine(options);
   let redrawnAt = -Infinity;
@@ -75,11 +66,8 @@ export function createByteProgress(options: ByteProgressOptions): ByteProgress {
         live.show(parts);
       }
     },
-    warn(message) {
-      live.clear();
-      stream.write(`${colorsFor(stream, options.env).yellow("warning:")} ${safeText(message)}\n`);
-    },
-    clear: () => live.clear(),
+    warn: live.warn,
+    clear: live.clear,
   };
 }
 

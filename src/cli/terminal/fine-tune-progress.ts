@@ -1,10 +1,9 @@
 /** Shows fine-tuning on stderr: a line per step, which is rewritten on a terminal, and one per validation. */
 import type { TrainerEvent } from "../../core/events.ts";
 import { formatFinding } from "../report/health-report.ts";
-import { bar, duration, type Progress, type ProgressOptions } from "./progress.ts";
-import { createLiveLine } from "./live-line.ts";
+import { bar, duration, type Progress } from "./progress.ts";
+import { createLiveLine, type ProgressOptions } from "./live-line.ts";
 import { colorsFor, safeText } from "./terminal.ts";
-import { warningText } from "./warning-text.ts";
 
 type Metrics = Readonly<Record<string, number>>;
 
@@ -28,14 +27,11 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
   const colors = colorsFor(stream, env);
   const live = createLiveLine(options);
+  const { print } = live;
   let total = 0;
   let first = 0;
   let startedAt = now();
 
-  function print(text: string): void {
-    live.clear();
-    stream.write(`${text}\n`);
-  }
   function step(number: number, metrics: Metrics): void {
     const speed = `${show(metrics["tokens/per_s"], 0)} tok/s`;
     const parts = [`step ${number}/${total}`, numbersOf(metrics, "train"), speed];
@@ -45,10 +41,10 @@ export function createFineTuneProgress(options: ProgressOptions): Progress {
   }
 
   return {
-    clear: () => live.clear(),
+    clear: live.clear,
     onEvent(event: TrainerEvent) {
       if (event.type === "warning") {
-        print(warningText(event.message, colors, stream.columns));
+        live.warn(event.message);
         return;
       }
       if (event.type === "health") {

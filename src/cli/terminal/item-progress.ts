@@ -3,9 +3,7 @@ import { isFailed } from "../../core/outcome.ts";
 import type { EvaluationItem } from "../../runs/evaluations/evaluation-item.ts";
 import type { EvaluationProgress } from "../../launch/evaluate/evaluation-options.ts";
 import { bar, duration } from "./progress.ts";
-import { createLiveLine } from "./live-line.ts";
-import { colorsFor, type TextStream } from "./terminal.ts";
-import { warningText } from "./warning-text.ts";
+import { createLiveLine, type ProgressOptions } from "./live-line.ts";
 
 export interface ItemProgress {
   onResult(item: EvaluationItem, progress: EvaluationProgress): void;
@@ -14,27 +12,15 @@ export interface ItemProgress {
   clear(): void;
 }
 
-export interface ItemProgressOptions {
-  readonly stream: TextStream;
-  readonly isQuiet: boolean;
-  /** Milliseconds. @default Date.now */
-  readonly now?: () => number;
-  /** @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-}
-
-export function createItemProgress(options: ItemProgressOptions): ItemProgress {
-  const { stream, isQuiet, now = Date.now, env = process.env } = options;
+export function createItemProgress(options: ProgressOptions): ItemProgress {
+  const { stream, isQuiet, now = Date.now } = options;
   const live = createLiveLine(options);
   const startedAt = now();
   let tenths = 0;
   let [seen, rewards, rewarded, failed] = [0, 0, 0, 0];
   return {
-    clear: () => live.clear(),
-    onWarning(message) {
-      live.clear();
-      stream.write(`${warningText(message, colorsFor(stream, env), stream.columns)}\n`);
-    },
+    clear: live.clear,
+    onWarning: live.warn,
     onResult(item, { done, planned }) {
       const { reward } = item;
       seen++;

@@ -1,16 +1,24 @@
 /** A line of a terminal that is rewritten in place. */
-import { canRewrite, type TextStream } from "./terminal.ts";
+import { canRewrite, colorsFor, type TextStream } from "./terminal.ts";
+import { warningText } from "./warning-text.ts";
 
 export interface LiveLine {
   /** False where a line cannot be rewritten: nothing is shown then. */
   readonly isLive: boolean;
   show(parts: readonly string[]): void;
-  clear(): void;
+  readonly clear: () => void;
+  /** A line that stays, in its place. */
+  readonly print: (text: string) => void;
+  readonly warn: (message: string) => void;
 }
 
-export interface LiveLineOptions {
+/** Of every display of progress. */
+export interface ProgressOptions {
   readonly stream: TextStream;
+  /** Print only warnings. */
   readonly isQuiet: boolean;
+  /** Milliseconds. @default Date.now */
+  readonly now?: () => number;
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -28,9 +36,17 @@ function fitted(parts: readonly string[], columns: number): string {
   return fitted(parts.toSpliced(at, 1), columns);
 }
 
-export function createLiveLine({ stream, isQuiet, env = process.env }: LiveLineOptions): LiveLine {
+export function createLiveLine({ stream, isQuiet, env = process.env }: ProgressOptions): LiveLine {
   const isLive = canRewrite(stream, env) && !isQuiet;
   let isShown = false;
+  const clear = (): void => {
+    if (isShown) stream.write("\r\u001B[2K");
+    isShown = false;
+  };
+  const print = (text: string): void => {
+    clear();
+    stream.write(`${text}\n`);
+  };
   return {
     isLive,
     show(parts) {
@@ -38,9 +54,8 @@ export function createLiveLine({ stream, isQuiet, env = process.env }: LiveLineO
       stream.write(`\r\u001B[2K${fitted(parts, stream.columns ?? 80)}`);
       isShown = true;
     },
-    clear() {
-      if (isShown) stream.write("\r\u001B[2K");
-      isShown = false;
-    },
+    clear,
+    print,
+    warn: (message) => print(warningText(message, colorsFor(stream, env), stream.columns)),
   };
 }

@@ -7,25 +7,14 @@ import type { TrainerEvent } from "../../core/events.ts";
 import type { NamedMetrics } from "../../core/metrics/catalog.ts";
 import { formatUsd } from "../../runs/spending.ts";
 import { shortReason } from "../../core/skip-reason.ts";
-import { createLiveLine } from "./live-line.ts";
-import { type Colors, colorsFor, safeText, type TextStream } from "./terminal.ts";
-import { warningText } from "./warning-text.ts";
+import { createLiveLine, type ProgressOptions } from "./live-line.ts";
+import { type Colors, colorsFor, safeText } from "./terminal.ts";
 import { wrapText } from "./wrap-text.ts";
 
 export interface Progress {
   onEvent(event: TrainerEvent): void;
   /** Clears the live line before something else is printed. */
   clear(): void;
-}
-
-export interface ProgressOptions {
-  readonly stream: TextStream;
-  /** Print only warnings. */
-  readonly isQuiet: boolean;
-  /** Milliseconds. @default Date.now */
-  readonly now?: () => number;
-  /** @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 type Metrics = Readonly<NamedMetrics>;
@@ -84,6 +73,7 @@ export function createProgress(options: ProgressOptions): Progress {
   const { stream, isQuiet, now = Date.now, env = process.env } = options;
   const colors: Colors = colorsFor(stream, env);
   const live = createLiveLine(options);
+  const { print } = live;
   let hasHeader = false;
   let total = 0;
   let firstStep = 0;
@@ -94,10 +84,6 @@ export function createProgress(options: ProgressOptions): Progress {
   /** `of` is known from the second validation on: each has as many. */
   let validation = { done: 0, of: 0, rewards: 0, startedAt: startedAt };
 
-  function print(text: string): void {
-    live.clear();
-    stream.write(`${text}\n`);
-  }
   function showStep(step: number): void {
     const done = step - 1 + (rollouts.of > 0 ? Math.min(1, rollouts.done / rollouts.of) : 0);
     const share = total > 0 ? done / total : 0;
@@ -146,7 +132,7 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   return {
-    clear: () => live.clear(),
+    clear: live.clear,
     onEvent(event) {
       switch (event.type) {
         case "run-start":
@@ -195,13 +181,13 @@ export function createProgress(options: ProgressOptions): Progress {
           if (!isQuiet) print(colors.dim(`saved ${event.path}`));
           return;
         case "warning":
-          print(warningText(event.message, colors, stream.columns));
+          live.warn(event.message);
           return;
         case "health":
           print(formatFinding(event.finding, colors, stream.columns));
           return;
         case "notice":
-          if (!isQuiet) print(colors.dim(wrapText(safeText(event.message), stream.columns)));
+          if (!isQuiet) print(colors.dim(safeText(event.message)));
           return;
         case "config-change":
           if (!isQuiet)
@@ -220,8 +206,7 @@ export function createProgress(options: ProgressOptions): Progress {
           return;
         case "run-end":
           if (event.message === null) return;
-          if (event.status === "untrained")
-            print(warningText(event.message, colors, stream.columns));
+          if (event.status === "untrained") live.warn(event.message);
           if (event.status === "out_of_budget") print(safeText(event.message));
           return;
         case "rollout-retry":
