@@ -1,6 +1,7 @@
 /** Every benchmark. A new one: a file with a `Benchmark`, a line here, a section in README.md. */
 import { collect } from "./collect/collect.ts";
 import { demo } from "./demo/demo.ts";
+import { engineAdapters } from "./engine-adapters/engine-adapters.ts";
 import { engineBusy } from "./engine-busy/engine-busy.ts";
 import { engineInt8 } from "./engine-int8/engine-int8.ts";
 import { engineLlama } from "./engine-llama/engine-llama.ts";
@@ -26,6 +27,7 @@ export const benchmarks: readonly Benchmark[] = [
   engineLlama,
   engineInt8,
   engineBusy,
+  engineAdapters,
   grpoStep,
   start,
   structured,

@@ -307,6 +307,14 @@ export interface Sections {
      */
     readonly learningRate?: number;
     /**
+     * Learning rates of single adapters of model.adapter_by_role in place of
+     * training.learning_rate, as {judge: 1e-5}, with the same schedule; 0 freezes one as it is. The
+     * adapter of roles that are not named is default.
+     * Allowed: a map of adapters to numbers from 0 on, or a list of name=number.
+     * @default []
+     */
+    readonly learningRateByAdapter?: readonly string[];
+    /**
      * Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.
      * Allowed: one of constant, linear, cosine.
      * @default "constant"

@@ -6,7 +6,7 @@
 import { defaultAdapter } from "../core/adapter-names.ts";
 import type { WhichWeights } from "../core/backend.ts";
 import { AgentTrainerError } from "../core/errors.ts";
-import { joinUpdates, rowsByAdapter } from "../core/loss/adapter-updates.ts";
+import { joinUpdates, optimOfAdapter, rowsByAdapter } from "../core/loss/adapter-updates.ts";
 import type { LossSpec, OptimSpec } from "../core/loss/loss.ts";
 import type { Sample, SampleRequest, Sampler } from "../core/policy.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
@@ -235,7 +235,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
         for (const { name, trainer } of parts)
           await trainer.checkStep((measured) => before?.({ ...metrics.get(name), ...measured }));
         for (const { name, trainer } of parts)
-          Object.assign(metrics.get(name)!, await trainer.optimStep(optim));
+          Object.assign(metrics.get(name)!, await trainer.optimStep(optimOfAdapter(optim, name)));
       } finally {
         for (const { trainer } of parts) await trainer.dropGradients();
       }

@@ -47,6 +47,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
     "rollout.untrained_roles",
+    "model.lora_rank",
     "model.adapter_by_role",
   ],
   "config/checks/start-warnings.ts": [

@@ -41,7 +41,7 @@ const requestOf = (n: number): string =>
     ],
   });
 
-it("loses nothing that was acknowledged", { timeout: 120_000 }, async () => {
+it("loses nothing that was acknowledged", { timeout: kills * 30_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "killed-"));
   const random = createRandom(7);
   const acknowledged = { traces: new Set<string>(), feedback: new Set<string>() };
@@ -77,5 +77,9 @@ it("loses nothing that was acknowledged", { timeout: 120_000 }, async () => {
   expect([...acknowledged.traces].filter((one) => counts.get(one) !== 3)).toEqual([]);
   const rated = new Set([...readFeedback(folder)].map(({ traceId }) => traceId));
   expect([...acknowledged.feedback].filter((one) => !rated.has(one))).toEqual([]);
+  if (process.env["SOAK"] === "1")
+    console.log(
+      `${kills} kills: ${acknowledged.traces.size} traces and ${acknowledged.feedback.size} pieces of feedback acknowledged, of ${next - 1} that were sent`,
+    );
   rmSync(folder, { recursive: true, force: true });
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLocalBackend } from "../../src/backends/local/index.ts";
+import { readSafetensors } from "../../src/engine/checkpoint/safetensors.ts";
 import type { AgentConfig } from "../../src/core/agent.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -161,6 +162,59 @@ describe("roles with adapters", () => {
     expect(lines).toHaveLength(2);
     for (const name of ["solver", "judge-1"])
       expect(lines.some((line) => Number(line[`train/adapters/${name}/grad_norm`]) > 0)).toBe(true);
+  }, 120_000);
+
+  it("learn at rates of single adapters, of which 0 freezes one and its schedule is that of the run", async () => {
+    const { runDir, lines } = await run({
+      set: {
+        "trainer.total_batches": 1,
+        "training.learning_rate_by_adapter": { "judge-1": 0, solver: 1e-2 },
+        "training.learning_rate": 1e-3,
+      },
+    });
+    const plain = await run({ set: { "trainer.total_batches": 1 } });
+    const factors = (folder: string, name: string) =>
+      readFileSync(join(folderOf(folder, 1, name), "adapter_model.safetensors"));
+    // As in a run whose common rate is 1e-2.
+    expect(factors(runDir, "solver").equals(factors(plain.runDir, "solver"))).toBe(true);
+    expect(factors(runDir, "judge-1").equals(factors(plain.runDir, "judge-1"))).toBe(false);
+    // Its factors of B are still 0: it has a gradient, and takes no step.
+    expect(lines[0]!["train/adapters/judge-1/grad_norm"]).toBeGreaterThan(0);
+    const zeros = await readSafetensors(
+      join(folderOf(runDir, 1, "judge-1"), "adapter_model.safetensors"),
+    );
+    const changed = [...zeros].filter(
+      ([key, { data }]) => key.includes("lora_B") && data.some(Boolean),
+    );
+    expect(changed).toEqual([]);
+    await expect(
+      run({ set: { "training.learning_rate_by_adapter": { coach: 1 } } }),
+    ).rejects.toThrow(
+      "names the adapter coach, which model.adapter_by_role does not have. It has solver, judge-1, default.",
+    );
+  }, 120_000);
+
+  it("go on from a checkpoint of asynchronous training with all of them", async () => {
+    const set = { "async_training.enable": true, "trainer.total_batches": 3 };
+    const outputDir = newFolder();
+    const controller = new AbortController();
+    const { runDir } = await run({
+      ...{ outputDir, set, signal: controller.signal },
+      onEvent: ({ type, step }) => {
+        if (type === "step-end" && step === 1) controller.abort();
+      },
+    });
+    const saved = names.map((name) =>
+      readFileSync(join(folderOf(runDir, 1, name), "optimizer.state")),
+    );
+    const resumed = await run({ outputDir, set, resume: "auto" });
+    expect(resumed.runDir).toBe(runDir);
+    expect(resumed.lines.map((line) => line["step"])).toEqual([1, 2, 3]);
+    expect(resumed.lines.at(-1)!["weight_version"]).toBe(3);
+    for (const [i, name] of names.slice(1).entries()) {
+      const later = readFileSync(join(folderOf(runDir, 3, name), "optimizer.state"));
+      expect(later.equals(saved[i + 1]!)).toBe(false);
+    }
   }, 120_000);
 
   it("fails rollouts that report calls of one adapter as those of another", async () => {

@@ -167,7 +167,7 @@ it("shows what was configured, next to what is wrong and as a list", async () =>
   // Its episodes are of the first step, which is not among the newest ones.
   expect(found!.example).toBeNull();
   const section = await read<{ text: string }>(`/api/docs/${found!.doc.split("#")[1]!}`);
-  expect(section.text).toContain("groups_filtered, a problem.");
+  expect(section.text).toContain("A problem. Every group is dropped");
   expect((await get("/api/docs/nothing")).status).toBe(404);
   const episode = await read<ViewEpisode>("/api/runs/1/episodes/1");
   expect(JSON.parse(episode.metadata)).toEqual({ answer: "z" });

@@ -12,7 +12,7 @@ import type {
   TrainingBackend,
   UpdateMetrics,
 } from "../../core/backend.ts";
-import { joinUpdates, rowsByAdapter } from "../../core/loss/adapter-updates.ts";
+import { joinUpdates, optimOfAdapter, rowsByAdapter } from "../../core/loss/adapter-updates.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import { overlay } from "../../core/overlay.ts";
 import type { Sampler } from "../../core/policy.ts";
@@ -68,6 +68,7 @@ export class TinkerBackend implements TrainingBackend {
       model: TinkerModel,
       own: readonly TrainingRow[],
       places: readonly number[],
+      name: string,
     ) => Promise<T>,
   ): Promise<Map<string, T>> {
     const found = new Map<string, T>();
@@ -75,7 +76,7 @@ export class TinkerBackend implements TrainingBackend {
       const model = this.#models.get(name);
       if (model === undefined) throw new RangeError(`There is no adapter "${name}".`);
       const own = places.map((place) => rows[place]!);
-      found.set(name, await work(model, own, places));
+      found.set(name, await work(model, own, places, name));
     }
     return found;
   }
@@ -86,9 +87,12 @@ export class TinkerBackend implements TrainingBackend {
     optim: OptimSpec,
     signal?: AbortSignal,
   ): Promise<UpdateMetrics> {
-    if (this.#models.size === 1) return this.#own.updatePolicy(rows, loss, optim, signal);
+    const own = optimOfAdapter(optim, defaultAdapter);
+    if (this.#models.size === 1) return this.#own.updatePolicy(rows, loss, own, signal);
     return joinUpdates(
-      await this.#byAdapter(rows, (model, own) => model.updatePolicy(own, loss, optim, signal)),
+      await this.#byAdapter(rows, (model, of, _, name) =>
+        model.updatePolicy(of, loss, optimOfAdapter(optim, name), signal),
+      ),
     );
   }
 

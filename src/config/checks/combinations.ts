@@ -1,6 +1,7 @@
 /** Checks combinations of options, each of which is valid on its own. */
 import { parseRejection } from "../../algorithms/rollout-correction/rejection.ts";
 import { rewardSignal } from "../../algorithms/signals.ts";
+import { defaultAdapter } from "../../core/adapter-names.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { adapterNames, adaptersOf, frozenRoles } from "../adapter-map.ts";
 import type { TrainConfig } from "../train-config.ts";
@@ -66,7 +67,7 @@ function selfTeacherProblems({ distillation }: TrainConfig): string[] {
 }
 
 /** What is said of roles that no adapter is trained by. */
-function adapterProblems({ model, rollout, algorithm }: TrainConfig): string[] {
+function adapterProblems({ model, rollout, algorithm, training }: TrainConfig): string[] {
   const frozen = frozenRoles(model.adapterByRole);
   const options = {
     "algorithm.estimator_by_role": algorithm.estimatorByRole,
@@ -84,6 +85,7 @@ function adapterProblems({ model, rollout, algorithm }: TrainConfig): string[] {
   const idle = adapterNames(model.adapterByRole).filter((name) =>
     [...roles].every(([role, own]) => own !== name || rollout.untrainedRoles.includes(role)),
   );
+  const known = [...adapterNames(model.adapterByRole), defaultAdapter];
   const isWithCritic =
     algorithm.estimator.type === "gae" && adapterNames(model.adapterByRole).length > 0;
   const isWithoutLora = model.adapterByRole.length > 0 && model.loraRank === 0;
@@ -99,6 +101,12 @@ function adapterProblems({ model, rollout, algorithm }: TrainConfig): string[] {
           "algorithm.estimator is gae, whose critic reads the hidden states of one adapter, but model.adapter_by_role has several. Take another estimator, or give roles default or none.",
         ]
       : []),
+    ...[...weightsOf(training.learningRateByAdapter).keys()]
+      .filter((name) => !known.includes(name))
+      .map(
+        (name) =>
+          `training.learning_rate_by_adapter names the adapter ${name}, which model.adapter_by_role does not have. It has ${known.join(", ")}.`,
+      ),
     ...idle.map(
       (name) =>
         `model.adapter_by_role has the adapter ${name}, but every role of it is in rollout.untrained_roles, so it is never trained. Set it to none.`,

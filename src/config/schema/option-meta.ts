@@ -5,7 +5,7 @@
  */
 import type { z } from "zod";
 import type { BackendCapabilities, MeasuredMetric } from "../../core/backend.ts";
-import type { OptimSpec } from "../../core/loss/loss.ts";
+import type { OptimField } from "../../core/loss/loss.ts";
 
 /**
  * `free`: may change on resume. `fixed`, the default: a change is refused, or recorded when it is forced.
@@ -44,7 +44,7 @@ export type BackendNeed =
       | "valueModel"
     >
   | MeasuredMetric
-  | keyof OptimSpec
+  | OptimField
   | "aggregation"
   | "average"
   | "klEstimator"

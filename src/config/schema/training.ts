@@ -10,6 +10,7 @@ import {
   atOnce,
 } from "./kinds.ts";
 import { adapterMap } from "../adapter-map.ts";
+import { weightMap } from "../weight-map.ts";
 import { free, needs, needsBackend } from "./option-meta.ts";
 import { oneOf } from "./variants.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";
@@ -110,6 +111,15 @@ export const trainingOptions: Section<"training"> = z
         ...free,
         ofModel: { plain: defaultOptim.learningRate },
         ...needsBackend("learningRate"),
+      }),
+    learning_rate_by_adapter: weightMap({ what: "adapters", min: 0, example: "judge=1e-5" })
+      .describe(
+        "Learning rates of single adapters of model.adapter_by_role in place of training.learning_rate, as {judge: 1e-5}, with the same schedule; 0 freezes one as it is. The adapter of roles that are not named is default.",
+      )
+      .meta({
+        ...free,
+        ...needs({ option: "model.adapter_by_role", not: [] }),
+        ...needsBackend("adapters"),
       }),
     lr_schedule: oneOf(schedules, "constant", {
       description: "Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.",

@@ -2,7 +2,7 @@
 import { groupBy } from "../../util/group-by.ts";
 import { adapterOrDefault } from "../adapter-names.ts";
 import { rowFactors } from "./aggregation.ts";
-import type { LossSpec } from "./loss.ts";
+import type { LossSpec, OptimSpec } from "./loss.ts";
 import type { TrainingRow } from "./training-row.ts";
 
 type Metrics = Readonly<Record<string, number>>;
@@ -26,6 +26,12 @@ export function factorsByAdapter(
     for (const [i, place] of places.entries()) factors[place] = found[i]!;
   }
   return factors;
+}
+
+/** The optimizer of one adapter. */
+export function optimOfAdapter(optim: OptimSpec, adapter: string): OptimSpec {
+  const { adapterLearningRates: rates, ...shared } = optim;
+  return { ...shared, learningRate: rates?.[adapter] ?? optim.learningRate };
 }
 
 /** Squares of the ratios per token, which `chi2` is one less than. */

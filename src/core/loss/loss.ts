@@ -112,7 +112,12 @@ export interface OptimSpec {
   readonly weightDecay: number;
   /** Gradients are scaled down to this global L2 norm; 0 = never. @default 1 */
   readonly maxGradNorm: number;
+  /** In place of `learningRate`, by the name of an adapter of `ModelSpec.adapters` or `default`. @default none */
+  readonly adapterLearningRates?: Readonly<Record<string, number>>;
 }
+
+/** Numbers of the optimizer, which each backend supports or not; rates of adapters come with adapters. */
+export type OptimField = Exclude<keyof OptimSpec, "adapterLearningRates">;
 
 /**
  * AdamW with learning rate 1e-4, betas 0.9 and 0.95, without weight decay, gradients clipped to norm

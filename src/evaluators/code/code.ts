@@ -66,7 +66,7 @@ const maxTests = 100;
 /**
  * 1 where the program in the text passes all tests, else 0, or the fraction that it passes. Takes the
  * last fenced block of the language, else the whole text. Each test runs in a child process with limits
- * on time, memory, output and files; what that does and does not keep apart is in docs/evaluators.md.
+ * on time, memory, output and files; what that does and does not keep apart is in docs/ready-evaluators.md.
  * The signal is `tests_passed`, a fraction.
  *
  * @example

@@ -1,7 +1,7 @@
 /**
  * Runs a program that is not trusted in a child process: with limits of the shell, a process group that
  * is killed as a whole, and, on Linux where the kernel permits it, without network and in a process
- * namespace. It does not hide the file system: see docs/evaluators.md.
+ * namespace. It does not hide the file system: see docs/ready-evaluators.md.
  */
 import { type ProcessEnd, runLimited } from "../../util/process/limited-process.ts";
 

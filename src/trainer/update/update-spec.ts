@@ -8,6 +8,7 @@ import { isCustomName } from "../../algorithms/catalog.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
 import type { LogprobTemperature } from "../../algorithms/rows/trainable-step.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
+import { weightsOf } from "../../config/weight-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";
@@ -76,18 +77,26 @@ export function optimOf(
 ): OptimSpec {
   const { training } = context.config;
   const { lrSchedule } = training;
-  const learningRate = learningRateAt(
-    {
-      name: lrSchedule.type,
-      learningRate: training.learningRate,
-      warmupSteps: warmupOf(lrSchedule.warmup, context.totalSteps),
-      totalSteps: context.totalSteps,
-      ...("minRatio" in lrSchedule ? { minRatio: lrSchedule.minRatio } : {}),
-    },
-    step,
-  );
+  const rateOf = (peak: number): number =>
+    learningRateAt(
+      {
+        name: lrSchedule.type,
+        learningRate: peak,
+        warmupSteps: warmupOf(lrSchedule.warmup, context.totalSteps),
+        totalSteps: context.totalSteps,
+        ...("minRatio" in lrSchedule ? { minRatio: lrSchedule.minRatio } : {}),
+      },
+      step,
+    );
   const { beta1, beta2, eps, weightDecay, maxGradNorm } = training;
-  return { learningRate, beta1, beta2, eps, weightDecay, maxGradNorm };
+  const rates = Array.from(weightsOf(training.learningRateByAdapter), ([name, peak]) => [
+    name,
+    rateOf(peak),
+  ]);
+  return {
+    ...{ learningRate: rateOf(training.learningRate), beta1, beta2, eps, weightDecay, maxGradNorm },
+    ...(rates.length === 0 ? {} : { adapterLearningRates: Object.fromEntries(rates) }),
+  };
 }
 
 export interface LossPlan {
