@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import UnsupportedError
+from .attention import attention_defaults
 
 COLOCATED = "naive"
 """verl's name for handing weights on inside a process that trains and serves."""
@@ -39,7 +40,7 @@ def compose(model: str, overrides: Sequence[str]) -> Any:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    everything = [*_DEFAULTS, f"actor_rollout_ref.model.path={model}", *overrides, *_FIXED]
+    everything = [*_DEFAULTS, *attention_defaults(overrides), f"actor_rollout_ref.model.path={model}", *overrides, *_FIXED]
     try:
         with initialize_config_module("verl.trainer.config", version_base=None):
             config = hydra_compose("ppo_trainer", overrides=everything)
