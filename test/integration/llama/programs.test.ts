@@ -2,10 +2,11 @@
  * The programs `llama-server` and `ollama` where LLAMA_SERVER and OLLAMA name them: SmolLM2-135M-Instruct with a random
  * adapter, exported in one file and in two, says what `agent-trainer serve` says, with tools and without.
  */
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/program.ts";
 import { freePort } from "../../free-port.ts";
@@ -67,7 +68,7 @@ async function served(
   health: string,
   model: string,
   prepare: (port: string) => Readonly<Record<string, string>> = () => ({}),
-  ready: (env: Readonly<Record<string, string>>) => void = () => undefined,
+  ready: (env: Readonly<Record<string, string>>) => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly (readonly [number, string])[]> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}`;
@@ -79,7 +80,7 @@ async function served(
     healthUrl: `${url}${health}`,
     limitMs: 120_000,
   });
-  ready(env);
+  await ready(env);
   return await answersOf(url, model);
 }
 
@@ -133,9 +134,10 @@ it.skipIf(ollama === undefined).each([
     OLLAMA_MODELS: join(folder, "ollama"),
     HOME: folder,
   });
-  const create = (env: Readonly<Record<string, string>>): void => {
-    const options = { env: { ...process.env, ...env }, stdio: "ignore" } as const;
-    execFileSync(ollama!, ["create", model, "-f", path], options);
+  // Not synchronously: what the server writes has to be read meanwhile.
+  const create = async (env: Readonly<Record<string, string>>): Promise<void> => {
+    const options = { env: { ...process.env, ...env } };
+    await promisify(execFile)(ollama!, ["create", model, "-f", path], options);
   };
   expect(await served(ollama!, () => ["serve"], "/api/version", model, settings, create)).toEqual(
     expected,
