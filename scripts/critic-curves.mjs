@@ -2,8 +2,8 @@
  * Runs examples/cookbooks/critic.ts in every way with several seeds and writes docs/critic.json: rewards by step and
  * sampled tokens.
  *
- *   node scripts/critic-curves.mjs          seeds 0, 1 and 2; what is in the file already is not run again
- *   node scripts/critic-curves.mjs 3 4      other seeds
+ *   node scripts/critic-curves.mjs          seeds 0 to 4; what is in the file already is not run again
+ *   node scripts/critic-curves.mjs 5 6      other seeds
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const file = join(root, "docs/critic.json");
-const seeds = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [0, 1, 2];
+const seeds = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [0, 1, 2, 3, 4];
 const written = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { curves: [] };
 const { curves } = written;
 
@@ -40,9 +40,9 @@ for (const seed of seeds) {
       .split("\n")
       .filter((line) => line.startsWith("step"))
       .map(pointOf);
-    curves.push({ way, seed, steps });
     const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
-    writeFileSync(file, `${JSON.stringify({ machine, curves })}\n`);
+    curves.push({ way, seed, machine, steps });
+    writeFileSync(file, `${JSON.stringify({ curves })}\n`);
   }
 }
 

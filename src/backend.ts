@@ -37,9 +37,10 @@ export type {
   LossAggregation,
   LossName,
   LossSpec,
+  OptimField,
   OptimSpec,
 } from "./core/loss/loss.ts";
-export type { CriticSpec } from "./core/loss/value-loss.ts";
+export type { CriticDefaults, CriticSpec } from "./core/loss/value-loss.ts";
 export { countTargets, rowFactors } from "./core/loss/aggregation.ts";
 export type { RowProvenance, RowSegment, TrainingRow } from "./core/loss/training-row.ts";
 

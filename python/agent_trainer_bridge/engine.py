@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from .critic import CriticUpdate
 from .loss import Loss
 from .rows import Row
 
@@ -23,6 +24,8 @@ class StartOptions:
     """What is not the engine's configuration: the address of Ray, a setup hook."""
     reference: bool = False
     """Whether the model as it was loaded is asked for later."""
+    critic: bool = False
+    """Whether a critic is trained beside the policy."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,19 @@ class Engine(Protocol):
 
     def start(self, options: StartOptions) -> Started: ...
 
-    def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
-        """One optimizer step. Raises NumericsError when nothing changed because of a value that is not finite."""
+    def update(
+        self, rows: Sequence[Row], loss: Loss, learning_rate: float, critic: CriticUpdate | None = None
+    ) -> Metrics:
+        """One optimizer step. Raises NumericsError when nothing changed because of a value that is not finite.
+
+        With `critic`, the critic learns from rows that have something for it, after the policy.
+        """
 
     def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
         """[row][length] log-probability of each token; 0 outside the target mask."""
+
+    def values(self, rows: Sequence[Row]) -> list[list[float]]:
+        """[row][length] what the critic gives for the tokens before each one; 0 outside the target mask."""
 
     def sync(self, version: int) -> Metrics:
         """Serves the trained weights."""

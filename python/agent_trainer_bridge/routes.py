@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import PROTOCOL
+from .critic import CriticUpdate, check_critic
 from .engine import StartOptions
 from .errors import BadRequest
 from .loss import Loss, check_loss
@@ -61,6 +62,7 @@ def _start(training: Training, body: bytes) -> Callable[[], Any]:
         overrides=[str(entry) for entry in fields.get("overrides", [])],
         engine=dict(fields.get("engine", {})),
         reference=bool(fields.get("reference", False)),
+        critic=bool(fields.get("critic", False)),
     )
     return lambda: training.start(options)
 
@@ -74,6 +76,17 @@ def _loss(value: Any) -> Loss:
     return loss
 
 
+def _critic(value: Any) -> CriticUpdate | None:
+    if value is None:
+        return None
+    try:
+        critic = CriticUpdate(**value)
+    except TypeError as error:
+        raise BadRequest(f"critic cannot be read: {error}.") from error
+    check_critic(critic)
+    return critic
+
+
 def _update(training: Training, body: bytes) -> Callable[[], Any]:
     rows, fields = decode_rows(body)
     step = _whole(fields, "step")
@@ -81,13 +94,19 @@ def _update(training: Training, body: bytes) -> Callable[[], Any]:
     rate = fields.get("learning_rate")
     if not isinstance(rate, (int, float)):
         raise BadRequest(f"learning_rate must be a number, but it is {rate!r}.")
-    return lambda: training.update(step, rows, loss, float(rate))
+    critic = _critic(fields.get("critic"))
+    return lambda: training.update(step, rows, loss, float(rate), critic)
 
 
 def _forward(training: Training, body: bytes) -> Callable[[], Any]:
     rows, fields = decode_rows(body)
     which = _text(fields, "which")
     return lambda: {"logprobs": training.forward(rows, which)}
+
+
+def _values(training: Training, body: bytes) -> Callable[[], Any]:
+    rows, _ = decode_rows(body)
+    return lambda: {"values": training.values(rows)}
 
 
 def _sync(training: Training, body: bytes) -> Callable[[], Any]:
@@ -111,6 +130,7 @@ OPERATIONS: dict[str, Callable[[Training, bytes], Callable[[], Any]]] = {
     "/start": _start,
     "/update": _update,
     "/forward": _forward,
+    "/values": _values,
     "/sync": _sync,
     "/save": _save,
     "/load": _load,

@@ -7,7 +7,8 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .errors import BadRequest
+from .critic import ValueTargets
+from .errors import BadRequest, NumericsError
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Row:
     """What everything of the row is multiplied by; the loss of a batch is the plain sum after that."""
     temperature: float = 1.0
     """The policy is softmax(logits / temperature): log-probabilities and entropies are those of it."""
+    critic: ValueTargets | None = None
+    """None teaches no critic."""
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -63,7 +66,17 @@ def check_rows(rows: Sequence[Row], context_length: int | None = None) -> None:
                 raise BadRequest(f"Row {index} has a value in {name} that is not finite.")
         if not math.isfinite(row.factor):
             raise BadRequest(f"The factor of row {index} is not finite.")
+        if row.critic is not None:
+            _check_targets(index, row.critic)
         if not (math.isfinite(row.temperature) and row.temperature > 0):
             raise BadRequest(f"The temperature of row {index} must be above 0, but it is {row.temperature}.")
     if not any(row.target_count for row in rows):
         raise BadRequest("No row has a token to train on.")
+
+
+def _check_targets(index: int, critic: ValueTargets) -> None:
+    for name in ("values", "returns"):
+        if not all(map(math.isfinite, getattr(critic, name))):
+            raise NumericsError(f"Row {index} has a value in {name} that is not finite.")
+    if not math.isfinite(critic.factor):
+        raise BadRequest(f"The critic's factor of row {index} is not finite.")

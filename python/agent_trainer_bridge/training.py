@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .critic import CriticUpdate
 from .engine import Engine, Started, StartOptions
 from .errors import BadRequest, BridgeError, CheckpointError, Conflict, NotReady, NumericsError, UnsupportedError
 from .loss import Loss
@@ -26,6 +27,7 @@ class Training:
         self.engine_name = engine_name
         self.started: Started | None = None
         self._model = ""
+        self._has_critic = False
         self.failure: str | None = None
         self.step = 0
         """Optimizer steps done."""
@@ -39,6 +41,7 @@ class Training:
             raise Conflict("The engine has been started already.")
         self.started = self._guard(lambda: self._engine.start(options))
         self._model = options.model
+        self._has_critic = options.critic
         return self.describe()
 
     def describe(self) -> dict[str, Any]:
@@ -50,11 +53,14 @@ class Training:
             "world_size": started.world_size,
             "versions": dict(started.versions),
             "context_length": started.context_length,
+            "critic": self._has_critic,
             "step": self.step,
             "weight_version": self.weight_version,
         }
 
-    def update(self, step: int, rows: Sequence[Row], loss: Loss, learning_rate: float) -> dict[str, Any]:
+    def update(
+        self, step: int, rows: Sequence[Row], loss: Loss, learning_rate: float, critic: CriticUpdate | None = None
+    ) -> dict[str, Any]:
         """Does step `step`; the step done last answers again with what it came to."""
         started = self._ready()
         if step == self.step and step > 0:
@@ -64,7 +70,9 @@ class Training:
         check_rows(rows, started.context_length)
         if not (math.isfinite(learning_rate) and learning_rate >= 0):
             raise BadRequest(f"learning_rate must be at least 0, but it is {learning_rate}.")
-        metrics = dict(self._guard(lambda: self._engine.update(rows, loss, learning_rate)))
+        if critic is not None:
+            self._need_critic()
+        metrics = dict(self._guard(lambda: self._engine.update(rows, loss, learning_rate, critic)))
         self.step = step
         self._is_ahead = True
         self._last_metrics = {key: value for key, value in metrics.items() if math.isfinite(value)}
@@ -77,6 +85,15 @@ class Training:
         check_rows(rows, started.context_length)
         logprobs: list[list[float]] = self._guard(lambda: self._engine.forward(rows, which))
         return logprobs
+
+    def values(self, rows: Sequence[Row]) -> list[list[float]]:
+        started = self._ready()
+        self._need_critic()
+        check_rows(rows, started.context_length)
+        values: list[list[float]] = self._guard(lambda: self._engine.values(rows))
+        if not all(math.isfinite(value) for row in values for value in row):
+            raise NumericsError("The critic gave a value that is not finite.")
+        return values
 
     def sync(self, version: int) -> dict[str, Any]:
         """Serves the trained weights as `version`; the same version again does nothing."""
@@ -141,6 +158,10 @@ class Training:
 
     def close(self) -> None:
         self._engine.close()
+
+    def _need_critic(self) -> None:
+        if not self._has_critic:
+            raise UnsupportedError("There is no critic. Start the bridge with critic.")
 
     def _ready(self) -> Started:
         if self.failure is not None:

@@ -44,6 +44,13 @@ class AttentionTest(unittest.TestCase):
             for sign in ("", "+", "++"):
                 self.assertEqual(attention_defaults([f"{sign}{_OPTION}=eager"]), ())
 
+    def test_is_chosen_for_each_model(self) -> None:
+        critic = "critic.model.override_config.attn_implementation"
+        models = ("actor_rollout_ref", "critic")
+        with installed(False):
+            self.assertEqual(attention_defaults([], models), (f"+{_OPTION}=sdpa", f"+{critic}=sdpa"))
+            self.assertEqual(attention_defaults([f"{_OPTION}=eager"], models), (f"+{critic}=sdpa",))
+
     def test_takes_the_functions_of_verl_for_padding_only_without_flash_attn(self) -> None:
         plain = ("index_first_axis", "pad_input", "rearrange", "unpad_input")
         for yes, expected in ((True, "of flash-attn"), (False, plain)):

@@ -7,6 +7,7 @@ import unittest
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent_trainer_bridge.critic import CriticUpdate
 from agent_trainer_bridge.engine import Metrics, Started, StartOptions
 from agent_trainer_bridge.errors import CheckpointError, Conflict, NotReady, NumericsError
 from agent_trainer_bridge.loss import Loss
@@ -29,13 +30,18 @@ class CountingEngine:
     def start(self, options: StartOptions) -> Started:
         return Started([], 1, 1, {})
 
-    def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
+    def update(
+        self, rows: Sequence[Row], loss: Loss, learning_rate: float, critic: CriticUpdate | None = None
+    ) -> Metrics:
         if self.fails is not None:
             raise self.fails
         self.updates += 1
         return {"loss": float(self.updates), "mfu": float("nan")}
 
     def forward(self, rows: Sequence[Row], which: str) -> list[list[float]]:
+        return [[0.0] * len(row) for row in rows]
+
+    def values(self, rows: Sequence[Row]) -> list[list[float]]:
         return [[0.0] * len(row) for row in rows]
 
     def sync(self, version: int) -> Metrics:

@@ -2023,19 +2023,21 @@ export interface AlgorithmNames {
          */
         readonly criticWarmup?: number;
         /**
-         * Learning rate of the critic, a gated layer on the hidden states of the policy; it has no
-         * schedule. Its AdamW is otherwise that of the policy, without weight decay.
-         * Allowed: a number above 0.
-         * @default 0.002
+         * Learning rate of the critic; it has no schedule. Its AdamW is otherwise that of the
+         * policy, without weight decay. null is 0.002 on local, whose critic is a gated layer on
+         * the hidden states of the policy, and 1e-5 on verl, whose critic is a whole model.
+         * Allowed: a number above 0, or null.
+         * @default null
          */
-        readonly valueLearningRate?: number;
+        readonly valueLearningRate?: number | null;
         /**
-         * Optimizer steps of the critic in each update, all on the rows of the update; they are
-         * cheap, since the policy's hidden states are computed once.
-         * Allowed: a whole number of at least 1 and at most 1000.
-         * @default 16
+         * Optimizer steps of the critic in each update, all on the rows of the update. null is 16
+         * on local, where they are cheap since the policy's hidden states are computed once, and 1
+         * on verl, where each goes through the whole critic.
+         * Allowed: a whole number of at least 1 and at most 1000, or null.
+         * @default null
          */
-        readonly valueEpochs?: number;
+        readonly valueEpochs?: number | null;
         /**
          * Values are clipped to this distance from those of before the update, as in PPO
          * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.

@@ -3,10 +3,18 @@
  * backend; the user passes one in, or names one that `launch/create-backend.ts` creates.
  */
 import type { LoraTarget } from "./lora.ts";
-import type { KlEstimator, LossAggregation, LossName, LossSpec, OptimSpec } from "./loss/loss.ts";
+import type {
+  KlEstimator,
+  LossAggregation,
+  LossName,
+  LossSpec,
+  OptimField,
+  OptimSpec,
+} from "./loss/loss.ts";
 import type { Renderer, Sampler } from "./policy.ts";
 import type { TrainingRow } from "./loss/training-row.ts";
 import type { MeasuredMetric, UpdateLimits } from "./loss/update-limits.ts";
+import type { CriticDefaults } from "./loss/value-loss.ts";
 
 export type { MeasuredMetric } from "./loss/update-limits.ts";
 
@@ -40,8 +48,8 @@ export interface BackendCapabilities {
   readonly reference?: boolean;
   /** `forward` knows averaged weights, where `RunContext.averageDecay` asks for them. @default false */
   readonly average?: boolean;
-  /** `values` exists, and `updatePolicy` takes `LossSpec.critic`. @default false */
-  readonly valueModel?: boolean;
+  /** `values` exists, and `updatePolicy` takes `LossSpec.critic`. @default none */
+  readonly valueModel?: CriticDefaults;
   /**
    * Metrics of an update that limits can be checked against; every update reports each, except ratios and
    * KL where the backend computes `cross_entropy`, which has none. @default none
@@ -61,7 +69,7 @@ export interface BackendCapabilities {
    */
   readonly loraTargets?: "all" | "groups" | "layers";
   /** AdamW fields that can be set; others must keep their default. */
-  readonly optimizer: readonly (keyof OptimSpec)[];
+  readonly optimizer: readonly OptimField[];
 }
 
 /** LoRA as in arXiv:2106.09685; `null` trains every weight. */

@@ -8,7 +8,7 @@ import {
   klEstimators,
   lossAggregations,
   lossNames,
-  type OptimSpec,
+  type OptimField,
 } from "./loss/loss.ts";
 
 /** Backends of this package, by the names that `backend` takes. */
@@ -22,7 +22,8 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     entropyBonus: true,
     dualClip: true,
     observations: true,
-    valueModel: true,
+    // A layer on the policy's hidden states.
+    valueModel: { learningRate: 0.002, epochs: 16 },
     fullFineTune: true,
     lora: true,
     adapters: true,
@@ -35,7 +36,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     average: true,
     measures: ["grad_norm", "kl_k3", "ratio_mean"],
     servesWhileTraining: true,
-    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+    optimizer: Object.keys(defaultOptim) as OptimField[],
   },
   tinker: {
     losses: ["importance_sampling", "ppo", "cispo", "dro", "cross_entropy"],
@@ -60,7 +61,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     minP: false,
     // The scale of every adapter on Tinker is this over its rank.
     loraAlpha: 32,
-    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+    optimizer: Object.keys(defaultOptim) as OptimField[],
   },
   fireworks: {
     // The service's gspo and dro say nothing of tokens that are not trained; the trainer computes them.
@@ -83,7 +84,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     servesWhileTraining: true,
     // The API has no field for it.
     minP: false,
-    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+    optimizer: Object.keys(defaultOptim) as OptimField[],
   },
   verl: {
     losses: lossNames,
@@ -91,6 +92,8 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     klEstimators,
     entropyBonus: true,
     dualClip: true,
+    // A whole model, as in verl.
+    valueModel: { learningRate: 1e-5, epochs: 1 },
     fullFineTune: true,
     // Merged into the weights that are served.
     lora: true,
@@ -102,7 +105,7 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     measures: ["grad_norm", "kl_k3", "ratio_mean"],
     // Unless they have separate GPUs, its servers release their memory for training.
     servesWhileTraining: false,
-    optimizer: Object.keys(defaultOptim) as (keyof OptimSpec)[],
+    optimizer: Object.keys(defaultOptim) as OptimField[],
   },
 };
 

@@ -49,6 +49,7 @@ export function verlOptionsOf(config: TrainConfig, env: Environment): VerlBacken
       topK,
       maxTokens,
       reference: algorithm.klBeta > 0 || algorithm.useKlInReward,
+      critic: algorithm.estimator.type === "gae",
     },
     python: findPython(config),
     gpusPerNode: verl.gpusPerNode,

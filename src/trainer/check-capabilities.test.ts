@@ -125,9 +125,9 @@ describe("checkCapabilities", () => {
   );
   it("refuses GAE by name where there is no critic", () => {
     const config = configOf("algorithm.estimator=gae");
-    const without = { ...all, valueModel: false };
+    const { valueModel: _, ...without } = all;
     expect(() => checkCapabilities(config, { name: "b", capabilities: without })).toThrow(
-      'The backend "b" does not support algorithm.estimator.type="gae". Backends that support it: local.',
+      'The backend "b" does not support algorithm.estimator.type="gae". Backends that support it: local, verl.',
     );
   });
   it.each([

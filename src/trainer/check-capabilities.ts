@@ -35,7 +35,7 @@ const sets =
 
 /** Whether a backend has what an option needs, by the name that the schema gives it. */
 const checks: Readonly<Record<BackendNeed, Check>> = {
-  valueModel: ({ valueModel }) => valueModel === true,
+  valueModel: ({ valueModel }) => valueModel !== undefined,
   loss: (capabilities, { algorithm }) =>
     (capabilities.losses as readonly string[]).includes(algorithm.loss.type) ||
     supportsTrainerLoss(capabilities),

@@ -5,18 +5,23 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 
-_OPTION = "actor_rollout_ref.model.override_config.attn_implementation"
+_OPTION = "model.override_config.attn_implementation"
 
 
 def has_flash_attention() -> bool:
     return importlib.util.find_spec("flash_attn") is not None
 
 
-def attention_defaults(overrides: Sequence[str]) -> tuple[str, ...]:
-    """PyTorch's attention, unless flash-attn is there or `overrides` choose another; verl would refuse to start."""
-    if has_flash_attention() or any(text.lstrip("+~").partition("=")[0] == _OPTION for text in overrides):
+def attention_defaults(overrides: Sequence[str], models: Sequence[str] = ("actor_rollout_ref",)) -> tuple[str, ...]:
+    """
+    PyTorch's attention for the sections `models`, unless flash-attn is there or `overrides` choose another; verl
+    would refuse to start.
+    """
+    if has_flash_attention():
         return ()
-    return (f"+{_OPTION}=sdpa",)
+    chosen = {text.lstrip("+~").partition("=")[0] for text in overrides}
+    options = [f"{model}.{_OPTION}" for model in models]
+    return tuple(f"+{option}=sdpa" for option in options if option not in chosen)
 
 
 def use_plain_padding() -> None:

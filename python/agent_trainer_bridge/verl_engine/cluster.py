@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from .config import is_colocated
+from .critic import ROLE, Critic, critic_class
 from .exchange import check_exchange
 from .guard import Guard
 
@@ -78,7 +79,7 @@ def _runtime_env(hook: str | None) -> dict[str, Any]:
 class Cluster:
     """The workers that train and the servers that sample."""
 
-    def __init__(self, config: Any, options: Mapping[str, Any], has_reference: bool) -> None:
+    def __init__(self, config: Any, options: Mapping[str, Any], has_reference: bool, has_critic: bool) -> None:
         """`has_reference`: keeps the model as it was loaded beside the one that is trained."""
         import ray
 
@@ -98,12 +99,12 @@ class Cluster:
                 **(dict(options.get("ray_init", {})) if address == "local" else {}),
             )
         try:
-            self._open(config, has_reference)
+            self._open(config, has_reference, has_critic)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, config: Any, has_reference: bool) -> None:
+    def _open(self, config: Any, has_reference: bool, has_critic: bool) -> None:
         from verl.checkpoint_engine import CheckpointEngineManager, CheckpointEngineRegistry
         from verl.utils.config import omega_conf_to_dataclass
         from verl.utils.import_utils import import_external_libs
@@ -117,7 +118,7 @@ class Cluster:
         training = [int(config.trainer.n_gpus_per_node)] * int(config.trainer.nnodes)
         serving = 0 if self.is_colocated else int(rollout.n_gpus_per_node) * int(rollout.nnodes)
         self._check_room(sum(training), serving)
-        self._start_workers(config, training, has_reference)
+        self._start_workers(config, training, has_reference, has_critic)
         shared = {"worker_group": self.workers, "rollout_resource_pool": self.pool} if self.is_colocated else {}
         self.servers = LLMServerManager.create(config=config, **shared)
         names = inspect.signature(CheckpointEngineManager.__init__).parameters
@@ -126,36 +127,41 @@ class Cluster:
             config=settings, replicas=self.servers.rollout_replicas, **{workers_name: self.workers}
         )
 
-    def _start_workers(self, config: Any, training: list[int], has_reference: bool) -> None:
+    def _start_workers(self, config: Any, training: list[int], has_reference: bool, has_critic: bool) -> None:
         from verl.single_controller.ray import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
         from verl.single_controller.ray.base import create_colocated_worker_cls
         from verl.utils.device import get_device_name
 
         from .. import limits
-        from . import attention, objective, token_losses
+        from . import attention, critic_worker, objective, rates, token_losses, value_objective
         from . import worker as worker_module
 
         # Workers on other machines need not have this package.
-        for module in (worker_module, attention, objective, token_losses, limits):
+        ours = (attention, critic_worker, objective, value_objective, token_losses, rates, limits)
+        for module in (worker_module, *ours):
             self._ray.cloudpickle.register_pickle_by_value(module)
         self.pool = RayResourcePool(training, use_gpu=True, max_colocate_count=3)
         main = "actor_rollout" if self.is_colocated else "actor"
         roles = [main, "ref"] if has_reference else [main]
+        classes = {
+            role: RayClassWithInitArgs(
+                cls=self._ray.remote(worker_module.BridgeWorker), config=config.actor_rollout_ref, role=role
+            )
+            for role in roles
+        }
+        if has_critic:
+            classes[ROLE] = critic_class(config, self._ray)
         group = RayWorkerGroup(
             resource_pool=self.pool,
-            ray_cls_with_init=create_colocated_worker_cls(
-                {
-                    role: RayClassWithInitArgs(
-                        cls=self._ray.remote(worker_module.BridgeWorker), config=config.actor_rollout_ref, role=role
-                    )
-                    for role in roles
-                }
-            ),
+            ray_cls_with_init=create_colocated_worker_cls(classes),
             device_name=get_device_name(),
         )
-        groups = group.spawn(prefix_set=roles)
+        groups = group.spawn(prefix_set=list(classes))
         self.workers = groups[main]
         self.reference = groups.get("ref")
+        self.critic = Critic(groups[ROLE]) if has_critic else None
+        if has_critic:
+            groups[ROLE].reset()
         # The actor last: what it leaves free is measured for the servers.
         for role in reversed(roles):
             groups[role].init_model()
@@ -194,10 +200,17 @@ class Cluster:
         psutil.wait_procs(alive, timeout=_END_SECONDS)
 
     def save(self, folder: Path, step: int) -> None:
-        self.workers.save_checkpoint(str(folder), None, step, None)
+        self.workers.save_checkpoint(str(folder / "actor"), None, step, None)
+        if self.critic is not None:
+            self.critic.save(folder, step)
 
     def load(self, folder: Path) -> None:
-        self.workers.load_checkpoint(str(folder), None, False)
+        # It is the one that may not be there, so nothing has changed then.
+        if self.critic is not None:
+            self.critic.load(folder)
+        actor = folder / "actor"
+        # Checkpoints of before there were critics have the policy alone.
+        self.workers.load_checkpoint(str(actor if actor.exists() else folder), None, False)
 
     def _check_room(self, training: int, serving: int) -> None:
         """A placement that cannot be had would wait for ever."""

@@ -23,7 +23,14 @@ _FIXED = (
     "actor_rollout_ref.actor.optim.lr_scheduler_type=constant",
     "actor_rollout_ref.actor.optim.lr_warmup_steps=0",
     "actor_rollout_ref.actor.optim.total_training_steps=1000000",
-    "critic.enable=false",
+)
+_CRITIC = (
+    "critic.enable=true",
+    "critic.loss_agg_mode=token-mean",
+    "critic.ppo_epochs=1",
+    "critic.optim.lr_scheduler_type=constant",
+    "critic.optim.lr_warmup_steps=0",
+    "critic.optim.total_training_steps=1000000",
 )
 _DEFAULTS = (
     "actor_rollout_ref.actor.use_dynamic_bsz=true",
@@ -32,7 +39,7 @@ _DEFAULTS = (
 )
 
 
-def compose(model: str, overrides: Sequence[str]) -> Any:
+def compose(model: str, overrides: Sequence[str], has_critic: bool = False) -> Any:
     """A DictConfig with everything resolved. Raises UnsupportedError for an override that Hydra refuses."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_module
@@ -40,7 +47,10 @@ def compose(model: str, overrides: Sequence[str]) -> Any:
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    everything = [*_DEFAULTS, *attention_defaults(overrides), f"actor_rollout_ref.model.path={model}", *overrides, *_FIXED]
+    sections = ("actor_rollout_ref", "critic") if has_critic else ("actor_rollout_ref",)
+    models = [f"{section}.model.path={model}" for section in sections]
+    critic = _CRITIC if has_critic else ("critic.enable=false",)
+    everything = [*_DEFAULTS, *attention_defaults(overrides, sections), *models, *overrides, *_FIXED, *critic]
     try:
         with initialize_config_module("verl.trainer.config", version_base=None):
             config = hydra_compose("ppo_trainer", overrides=everything)

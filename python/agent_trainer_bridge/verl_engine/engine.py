@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..engine import Metrics, Server, Started, StartOptions
-from ..errors import NumericsError, UnsupportedError
+from ..critic import CriticUpdate
+from ..errors import BridgeError, NumericsError, UnsupportedError
 from ..loss import Loss
 from ..packing import pack
 from ..rows import Row
@@ -27,7 +28,7 @@ class VerlEngine:
 
     def start(self, options: StartOptions) -> Started:
         versions = installed_versions()
-        check_verl(versions.get("verl"))
+        check_verl(versions.get("verl"), options.critic)
         unknown = set(options.engine) - _OPTIONS
         if unknown:
             raise UnsupportedError(f"The verl engine has no option {sorted(unknown)[0]!r}.")
@@ -38,10 +39,11 @@ class VerlEngine:
         if options.engine.get("setup_hook"):
             run_hook(options.engine["setup_hook"])
         use_plain_padding()
-        config = compose(options.model, options.overrides)
+        config = compose(options.model, options.overrides, options.critic)
         self._has_adapter = has_adapter(config)
         # Without its adapter a model is its own reference.
-        self._cluster = Cluster(config, options.engine, options.reference and not self._has_adapter)
+        keeps_reference = options.reference and not self._has_adapter
+        self._cluster = Cluster(config, options.engine, keeps_reference, options.critic)
         # Servers begin with random weights.
         self.sync(0)
         rollout = config.actor_rollout_ref.rollout.name
@@ -54,7 +56,30 @@ class VerlEngine:
             context_length=context_length(config),
         )
 
-    def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
+    def update(
+        self, rows: Sequence[Row], loss: Loss, learning_rate: float, critic: CriticUpdate | None = None
+    ) -> Metrics:
+        if critic is not None and critic.is_warmup:
+            self.sleep()
+            return {"tokens": sum(row.target_count for row in rows), **self._teach(rows, critic)}
+        metrics = self._update_policy(rows, loss, learning_rate)
+        return metrics if critic is None else {**metrics, **self._teach(rows, critic)}
+
+    def _teach(self, rows: Sequence[Row], critic: CriticUpdate) -> Metrics:
+        """After the policy, whose step is the one that may be refused."""
+        valued = [row for row in rows if row.critic is not None and row.target_count > 0]
+        if not valued:
+            return {}
+        metrics = self._cluster.critic.update(valued, critic)
+        odd = next((name for name, value in metrics.items() if not math.isfinite(value)), None)
+        if odd is None:
+            return metrics
+        message = f"{odd} of the critic is {metrics[odd]}."
+        if critic.is_warmup and critic.epochs == 1:
+            raise NumericsError(message)
+        raise BridgeError(f"{message} What was learned before it in this update cannot be taken back.")
+
+    def _update_policy(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
         from verl.utils import tensordict_utils as tu
 
         from .metrics import own_metrics
@@ -119,6 +144,10 @@ class VerlEngine:
             output = self._cluster.workers.compute_log_prob(data)
         return response_values(tu.get(output, "log_probs"), data, rows, packing)
 
+    def values(self, rows: Sequence[Row]) -> list[list[float]]:
+        values: list[list[float]] = self._cluster.critic.values(rows)
+        return values
+
     def sync(self, version: int) -> Metrics:
         self.sleep()
         self._cluster.exchange.update_weights(global_steps=version)
@@ -138,10 +167,10 @@ class VerlEngine:
             self.sync(self._version)
 
     def save(self, folder: Path, step: int) -> None:
-        self._cluster.save(folder / "actor", step)
+        self._cluster.save(folder, step)
 
     def load(self, folder: Path, step: int) -> None:
-        self._cluster.load(folder / "actor")
+        self._cluster.load(folder)
 
     def close(self) -> None:
         if self._cluster is not None:

@@ -42,6 +42,13 @@ def _reduce(name: str, value: Any) -> float:
         return math.nan
 
 
+def critic_metrics(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Means over the critic's steps. Its loss without factors is `value_loss`, so the one with them is dropped."""
+    reduced = {name: _reduce(name, value) for name, value in metrics.items()}
+    named = {name: reduced[name] for name in ("value_loss", "value_clip_fraction") if name in reduced}
+    return {**named, "value_grad_norm": reduced["grad_norm"]}
+
+
 def own_metrics(metrics: Mapping[str, Any]) -> dict[str, float]:
     """Those that are numbers; what has no name of ours is kept under `verl/`."""
     reduced = {name: _reduce(name, value) for name, value in metrics.items()}

@@ -35,6 +35,16 @@ def training_columns(rows: Sequence[Row], reference: Sequence[Sequence[float]] |
     return columns if reference is None else {**columns, "ref_log_prob": reference}
 
 
+def value_columns(rows: Sequence[Row]) -> Columns:
+    """What the value objective reads, of rows that teach a critic."""
+    targets = [row.critic for row in rows if row.critic is not None]
+    return {
+        "values": [target.values for target in targets],
+        "returns": [target.returns for target in targets],
+        "factors": [[target.factor] * len(target.values) for target in targets],
+    }
+
+
 def to_tensordict(rows: Sequence[Row], columns: Columns, packing: Packing) -> Any:
     """A TensorDict in the order of `packing`, in verl's format without padding."""
     import torch

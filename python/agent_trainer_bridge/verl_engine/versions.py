@@ -21,7 +21,7 @@ def installed_versions() -> dict[str, str]:
     return found
 
 
-def check_verl(version: str | None) -> None:
+def check_verl(version: str | None, has_critic: bool = False) -> None:
     """Raises UnsupportedError for a version whose interfaces may be others."""
     wanted = " or ".join(f"{major}.{minor}.x" for major, minor in SUPPORTED)
     if version is None:
@@ -29,3 +29,7 @@ def check_verl(version: str | None) -> None:
     match = re.match(r"(\d+)\.(\d+)", version)
     if match is None or (int(match[1]), int(match[2])) not in SUPPORTED:
         raise UnsupportedError(f"verl {version} is installed, but this bridge knows {wanted}.")
+    if has_critic and version.startswith("0.8."):
+        raise UnsupportedError(
+            f"verl {version} is installed, whose critics have other options. algorithm.estimator=gae needs verl 0.9.x."
+        )

@@ -10,6 +10,7 @@ from verl.workers.engine_workers import ActorRolloutRefWorker
 
 from .attention import use_plain_padding
 from .objective import policy_objective
+from .rates import set_rate
 
 
 class BridgeWorker(ActorRolloutRefWorker):
@@ -21,12 +22,7 @@ class BridgeWorker(ActorRolloutRefWorker):
 
     @register(dispatch_mode=Dispatch.ONE_TO_ALL)
     def set_learning_rate(self, learning_rate: float) -> None:
-        engine = self.actor.engine
-        for group in engine.optimizer.param_groups:
-            group["lr"] = learning_rate
-            group["initial_lr"] = learning_rate
-        # It computes rates from these whenever it steps.
-        engine.lr_scheduler.base_lrs = [learning_rate] * len(engine.lr_scheduler.base_lrs)
+        set_rate(self.actor.engine, learning_rate)
 
     @register(dispatch_mode=Dispatch.ONE_TO_ALL)
     def set_objective(self, numbers: dict[str, Any]) -> None:

@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agent_trainer_bridge.critic import CriticUpdate
 from agent_trainer_bridge.engine import Metrics, Server, Started, StartOptions
 from agent_trainer_bridge.errors import CheckpointError, NumericsError, UnsupportedError
 from agent_trainer_bridge.loss import Loss
 from agent_trainer_bridge.packing import pack
 from agent_trainer_bridge.rows import Row
+from .critic import learn_values, values_of
 from .gradient import Gradient, gradient_of
 from .inference_server import InferenceServer
 from .policy import Policy
@@ -42,6 +44,7 @@ class FakeEngine:
         self._server: InferenceServer | None = None
         self._options: Mapping[str, Any] = {}
         self._updates = 0
+        self._critic: dict[int, float] = {}
 
     def start(self, options: StartOptions) -> Started:
         unknown = set(options.engine) - _OPTIONS
@@ -60,7 +63,18 @@ class FakeEngine:
             context_length=CONTEXT_LENGTH,
         )
 
-    def update(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
+    def update(
+        self, rows: Sequence[Row], loss: Loss, learning_rate: float, critic: CriticUpdate | None = None
+    ) -> Metrics:
+        if critic is not None and critic.is_warmup:
+            self._calls += 1
+            self.sleep()
+            self._updates += 1
+            return {"tokens": sum(row.target_count for row in rows), **learn_values(self._critic, rows, critic)}
+        metrics = self._update_policy(rows, loss, learning_rate)
+        return metrics if critic is None else {**metrics, **learn_values(self._critic, rows, critic)}
+
+    def _update_policy(self, rows: Sequence[Row], loss: Loss, learning_rate: float) -> Metrics:
         if self._options.get("fail_at_step") == self._updates + 1:
             raise RuntimeError("This step was told to fail.")
         self._calls += 1
@@ -97,6 +111,9 @@ class FakeEngine:
             for row in rows
         ]
 
+    def values(self, rows: Sequence[Row]) -> list[list[float]]:
+        return [values_of(self._critic, row) for row in rows]
+
     def sync(self, version: int) -> Metrics:
         self._serving().serve(self._policy.copy())
         return {}
@@ -110,15 +127,17 @@ class FakeEngine:
             self._serving().serve(self._policy.copy())
 
     def save(self, folder: Path, step: int) -> None:
-        (folder / "policy.json").write_text(json.dumps({"step": step, "logits": self._policy.logits}))
+        (folder / "policy.json").write_text(json.dumps({"step": step, "logits": self._policy.logits, "critic": self._critic}))
 
     def load(self, folder: Path, step: int) -> None:
         try:
             state = json.loads((folder / "policy.json").read_text())
+            critic = {int(last): float(value) for last, value in state["critic"].items()}
             logits = {int(last): [float(value) for value in row] for last, row in state["logits"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise CheckpointError(f"{folder / 'policy.json'} cannot be read: {error}.") from error
         self._policy = Policy(logits)
+        self._critic = critic
         self._updates = step
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ import type { BridgeClient } from "./bridge-client.ts";
 import { raceAbort } from "../../util/abort.ts";
 import type { OpenBridge } from "./bridge.ts";
 import { openBridge } from "./open-bridge.ts";
+import { criticFactors, encodeCritic } from "./critic-wire.ts";
 import { encodeLoss, encodeRows } from "./row-wire.ts";
 import { verlOverrides } from "./shared-keys.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
@@ -42,6 +43,7 @@ interface StartedWire {
     readonly logprob_kind: "raw" | "processed";
   }[];
   readonly context_length: number | null;
+  readonly critic: boolean;
 }
 
 const defaults = { startTimeoutMs: 1_800_000, timeoutMs: 3_600_000 };
@@ -50,9 +52,10 @@ const fixed = ["beta1", "beta2", "eps", "weightDecay", "maxGradNorm"] as const;
 
 /** The row of the capability matrix, adjusted to the options of this backend. */
 function capabilitiesOf({ placement, run }: VerlBackendOptions): BackendCapabilities {
-  const { verl } = capabilityMatrix;
+  const { valueModel, ...verl } = capabilityMatrix.verl;
   return {
     ...verl,
+    ...(run.critic === true && valueModel !== undefined ? { valueModel } : {}),
     ...(run.reference === true ? {} : { klEstimators: [], reference: false }),
     ...(placement === "disaggregated" ? { servesWhileTraining: true } : {}),
   };
@@ -112,8 +115,17 @@ export class VerlBackend implements TrainingBackend {
     const step = this.#step + 1;
     const factors = rowFactors(rows, loss.aggregation, loss.aggregationLength);
     const { learningRate } = optim;
+    const { critic = null } = loss;
     const fields = { step, learning_rate: learningRate, loss: encodeLoss(loss) };
-    const body = encodeRows(rows, factors, fields);
+    const body =
+      critic === null
+        ? encodeRows(rows, factors, fields)
+        : encodeRows(
+            rows,
+            factors,
+            { ...fields, critic: encodeCritic(critic) },
+            criticFactors(rows, loss),
+          );
     const { metrics } = await this.#update(body);
     this.#step = step;
     this.#isAhead = true;
@@ -140,6 +152,14 @@ export class VerlBackend implements TrainingBackend {
       logprobs: readonly (readonly number[])[];
     };
     return response.logprobs.map((values) => Float32Array.from(values));
+  }
+
+  async values(rows: readonly TrainingRow[]): Promise<readonly Float32Array[]> {
+    const body = encodeRows(rows, new Float32Array(rows.length), {});
+    const { values } = (await this.#run("values", body)) as {
+      values: readonly (readonly number[])[];
+    };
+    return values.map((own) => Float32Array.from(own));
   }
 
   async publishWeights(): Promise<number> {
@@ -183,11 +203,19 @@ export class VerlBackend implements TrainingBackend {
     overrides: readonly string[],
   ): Promise<StartedWire> {
     const { startTimeoutMs = defaults.startTimeoutMs } = this.#options;
+    const { critic = false } = this.#options.run;
     const info = (await this.#client.get("/info")) as Partial<StartedWire>;
     if (info.servers === undefined) {
       const { reference = false } = this.#options.run;
-      const body = { model, seed, overrides, reference, engine: this.#engineOptions() };
+      const engine = this.#engineOptions();
+      const body = { model, seed, overrides, reference, critic, engine };
       return (await this.#client.run("start", body, startTimeoutMs)) as StartedWire;
+    }
+    if (critic && info.critic !== true) {
+      throw new ConfigError({
+        message: "The bridge was started without a critic, which algorithm.estimator=gae needs.",
+        hint: "Start another bridge.",
+      });
     }
     if (info.model === model) return info as StartedWire;
     throw new ConfigError({

@@ -8,11 +8,16 @@ import { defined } from "../../util/defined.ts";
 
 type Write = (at: number, value: number) => void;
 
-/** `factors`: one for each row, from `rowFactors`; `fields` are added to the header. */
+/**
+ * `factors`: one for each row, from `rowFactors`; `fields` are added to the header.
+ * @param criticFactors those of the value loss, null where a row teaches no critic; then values and returns
+ * are written as well
+ */
 export function encodeRows(
   rows: readonly TrainingRow[],
   factors: ArrayLike<number>,
   fields: object,
+  criticFactors?: readonly (number | null)[],
 ): Uint8Array<ArrayBuffer> {
   const lengths = rows.map(({ tokens }) => tokens.length);
   const temperatures = rows.map(({ temperature = 1 }) => temperature);
@@ -22,10 +27,11 @@ export function encodeRows(
       lengths,
       factors: Array.from(factors),
       ...(temperatures.every((temperature) => temperature === 1) ? {} : { temperatures }),
+      ...(criticFactors === undefined ? {} : { critic_factors: criticFactors }),
     }),
   );
   const total = lengths.reduce((sum, length) => sum + length, 0);
-  const body = new Uint8Array(4 + header.length + total * 17);
+  const body = new Uint8Array(4 + header.length + total * (criticFactors === undefined ? 17 : 25));
   const view = new DataView(body.buffer);
   view.setUint32(0, header.length, true);
   body.set(header, 4);
@@ -66,6 +72,18 @@ export function encodeRows(
   );
   writeColumn(
     each(({ targetMask, weights }) => weights ?? targetMask),
+    setFloat,
+    4,
+  );
+  if (criticFactors === undefined) return body;
+  const zeros = (row: TrainingRow): Float32Array => new Float32Array(row.tokens.length);
+  writeColumn(
+    each((row) => row.values ?? zeros(row)),
+    setFloat,
+    4,
+  );
+  writeColumn(
+    each((row) => row.returns ?? zeros(row)),
     setFloat,
     4,
   );

@@ -3,14 +3,9 @@
  * value is refused, with the name of our option. Pure.
  */
 import { ConfigError } from "../../core/errors.ts";
-import type { VerlBackendOptions, VerlRunOptions } from "./verl-options.ts";
-
-export interface SharedKey {
-  /** As in our YAML file. */
-  readonly ours: string;
-  readonly theirs: string;
-  value(run: VerlRunOptions, options: VerlBackendOptions): string | number;
-}
+import { criticDefaults, criticKeys, replacedOfCritic } from "./critic-keys.ts";
+import { never, type SharedKey } from "./shared-key.ts";
+import type { VerlBackendOptions } from "./verl-options.ts";
 
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
@@ -21,10 +16,7 @@ const apart = [
   `${rollout}.gpu_memory_utilization=0.85`,
 ] as const;
 
-/** No limit, as a value that verl accepts. */
-const never = 1e9;
-
-/** Every shared key. */
+/** Every shared key of a run without a critic. */
 export const sharedKeys: readonly SharedKey[] = [
   { ours: "data.train_batch_size", theirs: "data.train_batch_size", value: (run) => run.batchSize },
   {
@@ -138,7 +130,7 @@ const replaced: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/^actor_rollout_ref\.model\.path$/u, "model.name"],
   [/^actor_rollout_ref\.model\.target_modules$/u, "model.lora_targets"],
   [/^actor_rollout_ref\.model\.lora/u, "model.lora_rank and lora_alpha"],
-  [/^(?:critic|reward|custom_reward_function)/u, "an evaluator"],
+  [/^(?:reward|custom_reward_function)/u, "an evaluator"],
 ];
 
 const bare = (key: string): string => key.replace(/^(?:\+\+?|~)/u, "");
@@ -166,14 +158,17 @@ function conflict(
  * @throws ConfigError for a user's key that contradicts one of our options, or that has no effect.
  */
 export function verlOverrides(options: VerlBackendOptions): string[] {
-  const shared = sharedKeys.map((key) => ({ ...key, now: key.value(options.run, options) }));
+  const { critic = false } = options.run;
+  const keys = critic ? [...sharedKeys, ...criticKeys] : sharedKeys;
+  const notOurs = [...replaced, ...replacedOfCritic(critic)];
+  const shared = keys.map((key) => ({ ...key, now: key.value(options.run, options) }));
   for (const entry of options.overrides ?? []) {
     const [left = "", ...rest] = entry.split("=");
     const key = bare(left.trim());
     const given = rest.join("=").trim();
     const known = shared.find(({ theirs }) => bare(theirs) === key);
     if (known && !isSame(given, known.now)) throw conflict(key, given, known.ours, known.now);
-    const instead = replaced.find(([pattern]) => pattern.test(key))?.[1];
+    const instead = notOurs.find(([pattern]) => pattern.test(key))?.[1];
     if (instead !== undefined && !known) {
       throw new ConfigError({
         message: `verl's ${key} does nothing here: agent-trainer does that part itself.`,
@@ -184,5 +179,6 @@ export function verlOverrides(options: VerlBackendOptions): string[] {
   }
   const ours = shared.map(({ theirs, now }) => `${theirs}=${now}`);
   const placed = options.placement === "disaggregated" ? apart : [];
-  return [...new Set([...ours, ...placed, ...(options.overrides ?? [])])];
+  const defaults = [...placed, ...(critic ? criticDefaults : [])];
+  return [...new Set([...ours, ...defaults, ...(options.overrides ?? [])])];
 }

@@ -29,6 +29,8 @@ export interface VerlRunOptions {
    * @default false
    */
   readonly reference?: boolean;
+  /** Whether a critic is trained as well: another whole model in memory. @default false */
+  readonly critic?: boolean;
 }
 
 /** A running bridge, on a cluster's head node for example. */

@@ -60,8 +60,8 @@ export const gae: {
   readonly lambda: z.ZodDefault<z.ZodNumber>;
   readonly whiten: z.ZodDefault<z.ZodBoolean>;
   readonly critic_warmup: z.ZodDefault<z.ZodInt>;
-  readonly value_learning_rate: z.ZodDefault<z.ZodNumber>;
-  readonly value_epochs: z.ZodDefault<z.ZodInt>;
+  readonly value_learning_rate: z.ZodDefault<z.ZodNullable<z.ZodNumber>>;
+  readonly value_epochs: z.ZodDefault<z.ZodNullable<z.ZodInt>>;
   readonly value_clip: z.ZodDefault<z.ZodNullable<z.ZodNumber>>;
 } = {
   gamma: fraction()
@@ -88,14 +88,16 @@ export const gae: {
   value_learning_rate: z
     .number()
     .gt(0)
-    .default(0.002)
+    .nullable()
+    .default(null)
     .describe(
-      "Learning rate of the critic, a gated layer on the hidden states of the policy; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay.",
+      "Learning rate of the critic; it has no schedule. Its AdamW is otherwise that of the policy, without weight decay. null is 0.002 on local, whose critic is a gated layer on the hidden states of the policy, and 1e-5 on verl, whose critic is a whole model.",
     ),
   value_epochs: integer(1, 1000)
-    .default(16)
+    .nullable()
+    .default(null)
     .describe(
-      "Optimizer steps of the critic in each update, all on the rows of the update; they are cheap, since the policy's hidden states are computed once.",
+      "Optimizer steps of the critic in each update, all on the rows of the update. null is 16 on local, where they are cheap since the policy's hidden states are computed once, and 1 on verl, where each goes through the whole critic.",
     ),
   value_clip: z
     .number()

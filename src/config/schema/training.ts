@@ -66,7 +66,6 @@ export const modelOptions: Section<"model"> = z
       )
       .meta({
         resume: "never",
-        ...needs({ option: "model.lora_rank", above: 0 }),
         ...needsBackend("adapters"),
       }),
   })
@@ -118,7 +117,6 @@ export const trainingOptions: Section<"training"> = z
       )
       .meta({
         ...free,
-        ...needs({ option: "model.adapter_by_role", not: [] }),
         ...needsBackend("adapters"),
       }),
     lr_schedule: oneOf(schedules, "constant", {

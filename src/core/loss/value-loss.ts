@@ -17,6 +17,9 @@ export interface CriticSpec {
   readonly isWarmup: boolean;
 }
 
+/** What a critic takes where options say nothing. */
+export type CriticDefaults = Pick<CriticSpec, "learningRate" | "epochs">;
+
 export interface ValueTerm {
   readonly term: number;
   /** d term / d value. */

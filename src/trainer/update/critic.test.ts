@@ -141,9 +141,10 @@ describe("advantages from a critic", () => {
 
 describe("how the critic learns", () => {
   it("is what options say, and alone in the first steps", () => {
+    const own = { valueModel: { learningRate: 0.5, epochs: 3 } };
     const config = configOf("algorithm.estimator.critic_warmup=2");
-    expect(criticOf(config, 2)).toMatchObject({ isWarmup: true });
-    expect(criticOf(config, 3)).toMatchObject({ isWarmup: false, clip: 0.5 });
-    expect(criticOf(loadConfig({ overrides: ["model.name=m"] }).config, 1)).toBeNull();
+    expect(criticOf(config, own, 2)).toMatchObject({ isWarmup: true });
+    expect(criticOf(config, own, 3)).toMatchObject({ isWarmup: false, clip: 0.5 });
+    expect(criticOf(loadConfig({ overrides: ["model.name=m"] }).config, own, 1)).toBeNull();
   });
 });

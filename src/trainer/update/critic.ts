@@ -7,6 +7,7 @@ import { estimateGae, explainedVariance, whitened } from "../../algorithms/gae.t
 import { concatenated, summarize } from "../../algorithms/statistics.ts";
 import { stepRewards } from "../../algorithms/stepwise.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
+import type { BackendCapabilities } from "../../core/backend.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { CriticSpec } from "../../core/loss/value-loss.ts";
 import type { GroupMember, TrajectoryGroup } from "../../core/trajectory.ts";
@@ -14,13 +15,18 @@ import { addTo } from "../../util/group-by.ts";
 import { isPerStep, usesCritic } from "./shape-rewards.ts";
 
 /** How the critic learns in step `step`, from 1; null where there is none. */
-export function criticOf({ algorithm }: TrainConfig, step: number): CriticSpec | null {
+export function criticOf(
+  { algorithm }: TrainConfig,
+  { valueModel }: Pick<BackendCapabilities, "valueModel">,
+  step: number,
+): CriticSpec | null {
   const { estimator } = algorithm;
-  if (estimator.type !== "gae") return null;
+  // A backend without one was refused at the start.
+  if (estimator.type !== "gae" || valueModel === undefined) return null;
   return {
-    learningRate: estimator.valueLearningRate,
+    learningRate: estimator.valueLearningRate ?? valueModel.learningRate,
     clip: estimator.valueClip,
-    epochs: estimator.valueEpochs,
+    epochs: estimator.valueEpochs ?? valueModel.epochs,
     isWarmup: step <= estimator.criticWarmup,
   };
 }

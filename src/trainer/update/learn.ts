@@ -112,7 +112,9 @@ export function createLearner(run: RolloutContext): Learner {
       const metrics = {
         ...{ ...built.metrics, ...estimated.metrics, ...corrected.metrics },
         ...{ ...distilled.metrics, ...observed.metrics },
-        ...(criticOf(config, step)?.isWarmup === true ? { "train/critic_warmup": 1 } : {}),
+        ...(criticOf(config, backend.capabilities, step)?.isWarmup === true
+          ? { "train/critic_warmup": 1 }
+          : {}),
       };
       warnOfRows(run, step, { rollouts, built: built.rows, metrics });
       return { rows: observed.rows, metrics };
@@ -120,7 +122,7 @@ export function createLearner(run: RolloutContext): Learner {
 
     async update(step, { rows }, guard, skippedBefore) {
       const { numMinibatches, ppoEpochs } = config.training;
-      const critic = criticOf(config, step);
+      const critic = criticOf(config, backend.capabilities, step);
       await recordTokens({ ...run, backend: withKnownForward(run.backend, known) }, step, rows);
       return await applyUpdates(
         { ...run, backend },

@@ -81,6 +81,18 @@ const cpuOverrides = [
   `${model}.enable_gradient_checkpointing=false`,
 ];
 
+/** The same for a critic, where a run has one. */
+const criticOverrides = [
+  "critic.strategy=fsdp2",
+  "critic.ppo_max_token_len_per_gpu=2048",
+  "critic.fsdp.model_dtype=fp32",
+  "critic.fsdp.dtype=float32",
+  "+critic.fsdp.mixed_precision={param_dtype:fp32,reduce_dtype:fp32,buffer_dtype:fp32}",
+  "critic.fsdp.use_torch_compile=false",
+  "critic.model.use_remove_padding=false",
+  "critic.model.enable_gradient_checkpointing=false",
+];
+
 /** Servers on GPUs of their own, and what stands in for nccl. */
 export const disaggregated = {
   placement: "disaggregated",
@@ -99,7 +111,11 @@ export function verlOnCpu(
     python: python(),
     gpusPerNode: hidden.gpus,
     inference: "stub",
-    overrides: [...cpuOverrides, ...(more.overrides ?? [])],
+    overrides: [
+      ...cpuOverrides,
+      ...(run.critic === true ? criticOverrides : []),
+      ...(more.overrides ?? []),
+    ],
     setupHook: "cpu_shim.install",
     env: {
       PYTHONPATH: [shims, process.env["PYTHONPATH"] ?? ""].filter(Boolean).join(delimiter),

@@ -151,7 +151,7 @@ export async function askFireworks(): Promise<Asked> {
 
 /** The toy policy in Python: its protocol is verl's, and it has two of the losses. */
 export async function askVerl(): Promise<Asked> {
-  const backend = fakeBackend({ run: { ...fakeRun, reference: true } });
+  const backend = fakeBackend({ run: { ...fakeRun, reference: true, critic: true } });
   const target = await backend.start({ ...context, model: { name: modelFolder, lora: null } });
   return {
     name: "verl",

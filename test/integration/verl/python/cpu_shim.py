@@ -145,9 +145,27 @@ def _patch_process_group() -> None:
 
 def _register_engine() -> None:
     from verl.workers.engine import EngineRegistry
-    from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
+    from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead, FSDPEngineWithValueHead
 
     EngineRegistry.register(model_type="language_model", backend=["fsdp2"], device="cpu")(FSDPEngineWithLMHead)
+    EngineRegistry.register(model_type="value_model", backend=["fsdp2"], device="cpu")(FSDPEngineWithValueHead)
+
+
+def _patch_value_model() -> None:
+    """verl asks for flash attention by name."""
+    from transformers import AutoModelForTokenClassification
+    from verl.utils import model
+
+    def load(local_path: str, torch_dtype: Any, model_config: Any, trust_remote_code: bool) -> Any:
+        return AutoModelForTokenClassification.from_pretrained(
+            local_path,
+            torch_dtype=torch_dtype,
+            config=model_config,
+            attn_implementation="sdpa",
+            trust_remote_code=trust_remote_code,
+        )
+
+    model.load_valuehead_model = load
 
 
 def _patch_offload() -> None:
@@ -183,5 +201,6 @@ def install() -> None:
     _set_platform()
     _patch_process_group()
     _register_engine()
+    _patch_value_model()
     _patch_offload()
     _register_rollout()
