@@ -46,6 +46,9 @@ export function parseArguments(
   if (values.repetitions !== undefined && benchmark.name === "demo") {
     refuse("--repetitions is not for demo, which repeats with other seeds.", "Use --seeds.");
   }
+  if (benchmark.isOnce && (values.repetitions !== undefined || values.quick)) {
+    refuse(`${benchmark.name} is run once and as it is.`, "Leave out --repetitions and --quick.");
+  }
   if (values.save && values.quick) {
     refuse(
       "--save keeps numbers to be quoted; those of --quick are not.",
@@ -58,7 +61,7 @@ export function parseArguments(
     repetitions: count("repetitions", values.repetitions, quick ? 1 : (benchmark.repetitions ?? 3)),
     seeds: count("seeds", values.seeds, quick ? 1 : 5),
   };
-  if (values.save && options.repetitions < 3) {
+  if (values.save && options.repetitions < 3 && !benchmark.isOnce) {
     refuse(
       "Numbers to be quoted are medians of 3 repetitions or more.",
       "Leave out --repetitions.",

@@ -7,6 +7,7 @@ import { engineInt8 } from "./engine-int8/engine-int8.ts";
 import { engineLlama } from "./engine-llama/engine-llama.ts";
 import { engineSample } from "./engine/sample.ts";
 import { engineTrain } from "./engine/train.ts";
+import { firstHour, firstHourModel } from "./first-hour/first-hour.ts";
 import { gatewayInTraining } from "./gateway-in-training/health.ts";
 import { gatewayPeers } from "./gateway-peers/gateway-peers.ts";
 import { gatewayThread } from "./gateway-thread/gateway-thread.ts";
@@ -42,4 +43,6 @@ export const benchmarks: readonly Benchmark[] = [
   trainerAsync,
   trainerOverhead,
   demo,
+  firstHour,
+  firstHourModel,
 ];

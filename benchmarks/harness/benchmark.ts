@@ -16,6 +16,8 @@ export interface Benchmark {
   readonly summary: string;
   /** Measured repetitions where nobody says. @default 3 */
   readonly repetitions?: number;
+  /** A series of long stages that is run once, with what it takes in processor time beside it. */
+  readonly isOnce?: true;
   /** Versions of what it compares with. @throws ConfigError when something is not installed. */
   peerVersions?(): Promise<Readonly<Record<string, string>>>;
   /** `log` takes lines about how far it is. */

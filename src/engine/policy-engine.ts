@@ -202,6 +202,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
 
   /** Of the policy's own adapter. */
   forwardBackward(rows: readonly TrainingRow[], loss: LossSpec): Promise<Record<string, number>> {
+    this.#sampler.giveBackMemory();
     return this.#timed(() => this.#partOf(defaultAdapter).trainer.forwardBackward(rows, loss));
   }
 
@@ -221,6 +222,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     optim: OptimSpec,
     before?: BeforeStep,
   ): Promise<Record<string, number>> {
+    this.#sampler.giveBackMemory();
     return this.#timed(async () => {
       const parts = Array.from(rowsByAdapter(rows), ([name, places]) => ({
         name,

@@ -13,10 +13,7 @@ const defaults = ["evaluator", "default"];
  * @param given another one, relative to the working directory
  * @throws ConfigError where there is none
  */
-export async function loadEvaluator(
-  config: TrainConfig,
-  given?: string | undefined,
-): Promise<Evaluator> {
+export async function loadEvaluator(config: TrainConfig, given?: string): Promise<Evaluator> {
   if (given !== undefined)
     return (await loadExport({
       ...{ spec: given, folder: process.cwd(), option: "--evaluator", defaults },

@@ -4,6 +4,8 @@ import { benchmarks } from "../../benchmarks/catalog.ts";
 import { demoResults } from "../../benchmarks/demo/demo.ts";
 import { outsideFraction } from "../../benchmarks/demo/run-demo.ts";
 import { countTokens, demoStep, denseRows, makeRows } from "../../benchmarks/engine/rows.ts";
+import { rewardsOf } from "../../benchmarks/first-hour/first-hour.ts";
+import { builtinStages, modelStages } from "../../benchmarks/first-hour/stages.ts";
 import { completion, sampledTokens } from "../../benchmarks/gateway/endpoint.ts";
 import { runLoad } from "../../benchmarks/gateway/load.ts";
 import { featuresOf, hasBf16 } from "../../benchmarks/harness/cpu-features.ts";
@@ -226,5 +228,35 @@ describe("peers of the engine", () => {
     expect(featuresOf(zen4)).toEqual(["avx2", "avx512f", "avx512_vnni", "avx512_bf16"]);
     expect(hasBf16(featuresOf(zen4))).toBe(true);
     expect(featuresOf("nothing")).toEqual([]);
+  });
+});
+
+describe("first-hour", () => {
+  it("reads the rewards that a stage printed", () => {
+    expect(rewardsOf("validation reward  0.180 → 1.000  (before and after)\n")).toEqual([
+      ["reward before", 0.18],
+      ["reward at the end", 1],
+    ]);
+    const train =
+      "validation after step 0: reward 0.625  pass 63 %\nvalidation after step 2: reward 0.875  pass\n";
+    expect(rewardsOf(train).map(([, value]) => value)).toEqual([0.625, 0.875]);
+    expect(rewardsOf("all   reward  0.000  0.000 to 0.000\n")).toEqual([["reward", 0]]);
+    expect(rewardsOf("step 1/6  loss 0.98\n")).toEqual([]);
+  });
+
+  it("takes its commands from the page, with the model and the tarball in place of the network", () => {
+    const commands = [...builtinStages, ...modelStages("m.gguf", 8123)].map((one) => one.command);
+    for (const command of commands) {
+      expect(command).not.toContain("HuggingFaceTB");
+      expect(command).not.toMatch(/\b8100\b/u);
+    }
+    expect(commands.join("\n")).toContain("model export runs/rl --format gguf");
+  });
+
+  it("is run once", () => {
+    for (const flag of ["--quick", "--repetitions=3"]) {
+      expect(() => parseArguments(["first-hour", flag], benchmarks)).toThrow("once");
+    }
+    expect(parseArguments(["first-hour", "--save"], benchmarks)).toMatchObject({ isSaved: true });
   });
 });

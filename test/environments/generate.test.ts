@@ -87,6 +87,8 @@ it("makes tasks by templates whose solution passes in training's loop, and other
 }, 120_000);
 
 it("takes what a model writes, and drops what is wrong, refused, changing or there already", async () => {
+  const shop = await serveShop();
+  onTestFinished(() => shop.close());
   const price = (product: string) => ({ tool: "get_price", arguments: { product } });
   const link = { a: 3, b: { $result: 0 } };
   const written = [
@@ -123,7 +125,7 @@ it("takes what a model writes, and drops what is wrong, refused, changing or the
   });
   await new Promise<void>((resolve) => model.listen(0, "127.0.0.1", resolve));
   const { port } = model.address() as AddressInfo;
-  const { tasks, report } = await generate("model", command, [
+  const { tasks, report } = await generate("model", shop.url, [
     ...["--model", `http://127.0.0.1:${port}/v1`, "--model-name", "writer"],
   ]);
   await new Promise((resolve) => model.close(resolve));

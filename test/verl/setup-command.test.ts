@@ -17,9 +17,15 @@ describe("agent-trainer verl setup", () => {
     const { code, out } = await cli("verl", "setup", "--into", "env", "--dry-run");
     expect(code).toBe(0);
     const lines = out.trimEnd().split("\n");
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(3);
     expect(lines[0]).toBe("python3 -m venv env");
     expect(lines[2]).toMatch(/ verl\[vllm\]==0\.9\.\d+ .* vllm==[\d.]+ /);
+  });
+
+  it("installs flash-attn where it is asked for, since it may have to be compiled", async () => {
+    const { out } = await cli("verl", "setup", "--flash-attn", "--dry-run");
+    const lines = out.trimEnd().split("\n");
+    expect(lines).toHaveLength(4);
     expect(lines[3]).toMatch(/--no-build-isolation flash-attn$/);
   });
 
@@ -61,5 +67,7 @@ describe("agent-trainer verl check", () => {
     expect(problems.some((problem) => problem.startsWith("verl"))).toBe(
       !/^0\.[89]\./.test(packages["verl"] ?? ""),
     );
+    // The bridge does without it.
+    expect(problems.join()).not.toMatch(/flash/);
   });
 });

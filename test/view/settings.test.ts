@@ -1,6 +1,7 @@
 /** Runs over seeds as settings: what the page of runs says of a sweep. */
 import { expect, it } from "vitest";
-import type { RunEntry, RunsApart } from "../../src/view/api.ts";
+import type { RunsApart } from "../../src/view/api/comparisons.ts";
+import type { RunEntry } from "../../src/view/api/runs.ts";
 import { settingName, settingsOf } from "../../src/view/app/settings.ts";
 
 const runs = [0.2, 0.4, 0.9, 0.7, null].map(

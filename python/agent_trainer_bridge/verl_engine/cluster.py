@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ _PASSED = (
 )
 """What the workers may see of this process's environment. Keys of services are not among it."""
 _END_SECONDS = 5.0
+_SLOW = "timed out during startup"
+"""In what Ray says of a node that did not start in time."""
 _WORKER_ENV = {
     "TOKENIZERS_PARALLELISM": "true",
     "NCCL_DEBUG": "WARN",
@@ -49,6 +51,17 @@ def run_hook(name: str) -> None:
     except (ImportError, AttributeError, ValueError) as error:
         raise UnsupportedError(f"The set-up hook {name!r} cannot be found: {error}.") from error
     hook()
+
+
+def start_ray(ray: Any, end: Callable[[], None], **options: Any) -> None:
+    """Ray gives its node 30 s, too few where a busy machine reads its files for the first time: tried twice."""
+    try:
+        ray.init(**options)
+    except Exception as error:
+        if _SLOW not in str(error):
+            raise
+        end()
+        ray.init(**options)
 
 
 def _runtime_env(hook: str | None) -> dict[str, Any]:
@@ -77,7 +90,9 @@ class Cluster:
         if self._owns_ray:
             # Without an address Ray would join whatever cluster ran here last.
             address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or "local"
-            ray.init(
+            start_ray(
+                ray,
+                self._end_ray,
                 address=address,
                 runtime_env=_runtime_env(hook),
                 log_to_driver=bool(options.get("log_workers", False)),
@@ -118,11 +133,12 @@ class Cluster:
         from verl.utils.device import get_device_name
 
         from .. import limits
-        from . import critic_worker, objective, rates, token_losses, value_objective
+        from . import attention, critic_worker, objective, rates, token_losses, value_objective
         from . import worker as worker_module
 
         # Workers on other machines need not have this package.
-        for module in (worker_module, critic_worker, objective, value_objective, token_losses, rates, limits):
+        ours = (attention, critic_worker, objective, value_objective, token_losses, rates, limits)
+        for module in (worker_module, *ours):
             self._ray.cloudpickle.register_pickle_by_value(module)
         self.pool = RayResourcePool(training, use_gpu=True, max_colocate_count=3)
         main = "actor_rollout" if self.is_colocated else "actor"
@@ -166,6 +182,11 @@ class Cluster:
         """Ends what was started here; a cluster that was joined goes on without it."""
         if not self._owns_ray:
             return
+        self._end_ray()
+        if self._guard is not None:
+            self._guard.dismiss()
+
+    def _end_ray(self) -> None:
         import psutil
 
         guard = None if self._guard is None else self._guard.pid
@@ -177,8 +198,6 @@ class Cluster:
             process.kill()
         # Even a killed process takes a moment to give back its memory.
         psutil.wait_procs(alive, timeout=_END_SECONDS)
-        if self._guard is not None:
-            self._guard.dismiss()
 
     def save(self, folder: Path, step: int) -> None:
         self.workers.save_checkpoint(str(folder / "actor"), None, step, None)
@@ -189,7 +208,9 @@ class Cluster:
         # It is the one that may not be there, so nothing has changed then.
         if self.critic is not None:
             self.critic.load(folder)
-        self.workers.load_checkpoint(str(folder / "actor"), None, False)
+        actor = folder / "actor"
+        # Checkpoints of before there were critics have the policy alone.
+        self.workers.load_checkpoint(str(actor if actor.exists() else folder), None, False)
 
     def _check_room(self, training: int, serving: int) -> None:
         """A placement that cannot be had would wait for ever."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import UnsupportedError
+from .attention import attention_defaults
 
 COLOCATED = "naive"
 """verl's name for handing weights on inside a process that trains and serves."""
@@ -46,9 +47,10 @@ def compose(model: str, overrides: Sequence[str], has_critic: bool = False) -> A
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    models = [f"actor_rollout_ref.model.path={model}", *([f"critic.model.path={model}"] if has_critic else [])]
+    sections = ("actor_rollout_ref", "critic") if has_critic else ("actor_rollout_ref",)
+    models = [f"{section}.model.path={model}" for section in sections]
     critic = _CRITIC if has_critic else ("critic.enable=false",)
-    everything = [*_DEFAULTS, *models, *overrides, *_FIXED, *critic]
+    everything = [*_DEFAULTS, *attention_defaults(overrides, sections), *models, *overrides, *_FIXED, *critic]
     try:
         with initialize_config_module("verl.trainer.config", version_base=None):
             config = hydra_compose("ppo_trainer", overrides=everything)

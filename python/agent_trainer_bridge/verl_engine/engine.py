@@ -32,11 +32,13 @@ class VerlEngine:
         unknown = set(options.engine) - _OPTIONS
         if unknown:
             raise UnsupportedError(f"The verl engine has no option {sorted(unknown)[0]!r}.")
+        from .attention import use_plain_padding
         from .cluster import Cluster, run_hook
         from .config import compose, context_length, has_adapter, logprob_kind
 
         if options.engine.get("setup_hook"):
             run_hook(options.engine["setup_hook"])
+        use_plain_padding()
         config = compose(options.model, options.overrides, options.critic)
         self._has_adapter = has_adapter(config)
         # Without its adapter a model is its own reference.

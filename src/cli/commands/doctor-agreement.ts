@@ -37,7 +37,7 @@ const concurrency = 8;
 const timeoutMs = 300_000;
 const maxPrice = 1_000_000;
 
-interface Judged {
+interface Judge {
   readonly evaluator: Evaluator;
   /** Of a model that judges by a rubric; null where the evaluator is a function that nothing is known of. */
   readonly usage: Usage | null;
@@ -45,7 +45,7 @@ interface Judged {
 
 async function judgeOf(
   flags: EndpointFlags & { readonly evaluator?: string; readonly rubric?: string },
-): Promise<Judged> {
+): Promise<Judge> {
   const endpoint = chatEndpoint(flags);
   const { evaluator: spec, rubric } = flags;
   if (

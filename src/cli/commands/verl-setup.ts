@@ -22,10 +22,10 @@ export const command: CliCommand = defineCommand({
           .choices(inferenceNames)
           .default("vllm"),
       )
-      .option("--no-flash-attn", "do not install flash-attn, which verl needs on GPUs")
+      .option("--flash-attn", "also install flash-attn: faster on long rows, may compile for hours")
       .option("--dry-run", "print the commands, then exit"),
   async run(_, { python, into: folder, inference, flashAttn, ...flags }, io) {
-    const steps = setupSteps({ folder, python, inference, flashAttention: flashAttn });
+    const steps = setupSteps({ folder, python, inference, flashAttention: flashAttn === true });
     if (flags.dryRun === true) {
       io.stdout.write(formatSteps(steps));
       return exitCodes.done;

@@ -23,7 +23,7 @@ export interface SetupOptions {
   /** Interpreter that creates the environment. */
   readonly python: string;
   readonly inference: InferenceName;
-  /** Needed on GPUs; compiled on this machine if there is no wheel. */
+  /** Faster on long rows, and compiled on this machine if there is no wheel, which can take hours. */
   readonly flashAttention: boolean;
 }
 
@@ -88,13 +88,12 @@ export async function inspectVerl(python: string): Promise<VerlReport> {
     return { python, version: null, packages: {}, problems: [problem] };
   }
   const found = JSON.parse(stdout) as Pick<VerlReport, "packages"> & { version: string };
-  const { verl, vllm, sglang, "flash-attn": flash } = found.packages;
+  const { verl, vllm, sglang } = found.packages;
   const problems: string[] = [];
   if (!verl) problems.push("verl is not installed; run: agent-trainer verl setup");
   else if (!/^0\.[89]\./u.test(verl))
     problems.push(`verl ${verl} is not supported; use 0.8 or 0.9.`);
   if (!vllm && !sglang)
     problems.push("Neither vllm nor sglang is installed, so nothing can sample.");
-  if (!flash) problems.push("flash-attn is not installed, and verl needs it on GPUs.");
   return { python, ...found, problems };
 }

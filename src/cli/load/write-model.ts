@@ -10,6 +10,7 @@ import { trainedBase } from "../../engine/checkpoint/lora-adapter.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
 import type { NumberFormat } from "../../engine/checkpoint/number-format.ts";
 import { refuseExisting } from "../../engine/checkpoint/refuse-existing.ts";
+import { templateWithTools } from "../../models/renderers/tool-template.ts";
 import { writeGgufTokenizer } from "../../models/tokenizers/gguf-vocabulary.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
@@ -89,15 +90,19 @@ async function writeWhole(
   options: ExportOptions,
 ): Promise<GgufFormat> {
   const { basePath, name } = model;
+  const files = await loadTokenizerFiles(basePath);
+  const template = templateWithTools(files, basePath);
   if (flags.format === "hf") {
     const format = plainFormat(flags.dtype ?? ownFormat(source), "a folder");
-    await exportFolder(source, into, { ...options, format, assets: await modelAssets(basePath) });
+    const assets = new Map(await modelAssets(basePath));
+    if (template !== null) assets.set("chat_template.jinja", { text: template });
+    await exportFolder(source, into, { ...options, format, assets });
     return format;
   }
   const format = flags.dtype ?? "f16";
-  const files = await loadTokenizerFiles(basePath);
   const rows = source.tensors.get("model.embed_tokens.weight")?.shape[0] ?? 0;
-  const tokenizer = writeGgufTokenizer(files, rows, basePath);
+  const config = template === null ? files.config : { ...files.config, chat_template: template };
+  const tokenizer = writeGgufTokenizer({ ...files, config }, rows, basePath);
   await exportGguf(source, into, { ...options, format, name, tokenizer });
   return format;
 }

@@ -20,6 +20,7 @@ export function modelTable(bold: (text: string) => string, dim: (text: string) =
   return `${[bold(head), ...rows].join("\n")}
 A step of 128 rollouts: measured with the first model on
 ${measured.machine} (${measured.file});
+memory: in 32-bit floats (${measured.memoryFile});
 ~: about, or computed from that.
 `;
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { TrainerEvent } from "../../core/events.ts";
 import { bar, createProgress, duration } from "./progress.ts";
@@ -156,10 +157,7 @@ describe("createProgress", () => {
     for (const type of ["warning", "notice"] as const) {
       const event: TrainerEvent = { type, message, step: 1, time: 0 };
       const text = shown({ isTTY: true, columns: 80 }, false, [event]);
-      const lines = text
-        .replaceAll(/\u001B\[[\d;]*[A-Za-z]/gu, "")
-        .trim()
-        .split("\n");
+      const lines = stripVTControlCharacters(text).trim().split("\n");
       expect(lines.length).toBeGreaterThan(3);
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
       expect(lines.map((line) => line.trim()).join(" ")).toContain(message);

@@ -66,7 +66,6 @@ export const modelOptions: Section<"model"> = z
       )
       .meta({
         resume: "never",
-        ...needs({ option: "model.lora_rank", above: 0 }),
         ...needsBackend("adapters"),
       }),
   })

@@ -2,8 +2,9 @@
  * Memory for what one pass computes, as a stack: what was taken after a mark is free again when the arena returns to it.
  * Operations run in the order in which they were added, so the same memory may serve one after the other.
  */
+import type { NativeMemory } from "../native/native.ts";
 import type { Device } from "../tensor/device.ts";
-import { newTensor, type Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 /** Floats of a piece, unless more are needed at once. */
 const pieceFloats = 2 ** 22;
@@ -17,9 +18,12 @@ export interface ArenaMark {
 
 export class Arena {
   readonly #device: Device;
+  readonly #memories: NativeMemory[] = [];
   #pieces: Tensor[] = [];
   #piece = 0;
   #used = 0;
+  /** Of each of the sizes of passes. */
+  #largest: readonly number[] = [];
 
   constructor(device: Device) {
     this.#device = device;
@@ -43,7 +47,10 @@ export class Arena {
       this.#piece += 1;
       this.#used = 0;
     }
-    this.#pieces.push(newTensor(this.#device, 1, Math.max(floats, pieceFloats)));
+    const size = Math.max(floats, pieceFloats);
+    const memory = this.#device.allocate(4 * size);
+    this.#memories.push(memory);
+    this.#pieces.push(new Tensor(memory, "f32", { rows: 1, columns: size }));
     return this.take(rows, columns);
   }
 
@@ -57,9 +64,17 @@ export class Arena {
     this.#used = used;
   }
 
-  /** Gives all memory back. */
-  clear(): void {
+  /**
+   * Before a pass, while nothing is taken and nothing runs: pieces that were made for smaller passes are given back, since
+   * none of them would fit and they would be held next to the new ones.
+   * @param sizes of the pass, as its tokens
+   */
+  fit(...sizes: readonly number[]): void {
+    if (this.#piece > 0 || this.#used > 0) return;
+    const isLarger = sizes.some((size, i) => size > (this.#largest[i] ?? 0));
+    if (!isLarger) return;
+    this.#largest = sizes.map((size, i) => Math.max(size, this.#largest[i] ?? 0));
     this.#pieces = [];
-    this.release({ piece: 0, used: 0 });
+    for (const memory of this.#memories.splice(0)) this.#device.native.release(memory);
   }
 }

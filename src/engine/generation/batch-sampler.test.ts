@@ -133,6 +133,27 @@ describe("BatchSampler", () => {
     expect(tight.allocatedBytes).toBeLessThanOrEqual(7 * blockBytes);
   });
 
+  it("gives its memory back between steps of training, never under a request, and goes on with the same bits", async () => {
+    const sampler = await smallSampler();
+    const request = { tokens: randomTokens(1, 200), params: params(1) };
+    const before = sampler.sample(request);
+    sampler.giveBackMemory(0);
+    const [expected] = await before;
+    await vi.waitFor(() => {
+      sampler.giveBackMemory(0);
+      expect(sampler.allocatedBytes).toBe(0);
+    });
+    // A shared beginning would be that of the memory that is gone.
+    for (let i = 0; i < 2; i++) {
+      const [again] = await sampler.sample(request);
+      expect(bits(again!)).toEqual(bits(expected!));
+    }
+    expect(sampler.allocatedBytes).toBeGreaterThan(0);
+    sampler.giveBackMemory();
+    // Little is kept: to allocate it again would take longer.
+    expect(sampler.allocatedBytes).toBeGreaterThan(0);
+  });
+
   it("samples n different sequences from one prompt, which are those of n requests", async () => {
     const sampler = await smallSampler();
     for (const length of [5, 64, 70]) {

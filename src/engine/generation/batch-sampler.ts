@@ -85,6 +85,15 @@ export class BatchSampler implements Sampler {
     return this.#cache.allocatedBytes;
   }
 
+  /**
+   * Gives the memory of keys and values back where no request is open and it is more than `keptBytes`: an update needs
+   * it, and after one they would be those of other weights.
+   */
+  giveBackMemory(keptBytes: number = 256 * 2 ** 20): void {
+    if (this.#working || this.#queue.length > 0 || this.allocatedBytes <= keptBytes) return;
+    this.#cache.giveBack();
+  }
+
   sample(request: SampleRequest): Promise<readonly Sample[]> {
     if (this.#isClosed) return Promise.reject(closed());
     const { tokens } = request;

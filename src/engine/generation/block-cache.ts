@@ -3,10 +3,11 @@
  * weights that begins with the same tokens; those that no sequence uses stay until their memory is needed, the least recently used go first.
  */
 import type { ModelConfig } from "../model/model-config.ts";
+import type { NativeMemory } from "../native/native.ts";
 import type { Device } from "../tensor/device.ts";
 import { keyBlock } from "../tensor/operations/attention.ts";
 import { cacheLayerFloats } from "../tensor/operations/cached-attention.ts";
-import { newTensor, type Tensor } from "../tensor/tensor.ts";
+import { Tensor } from "../tensor/tensor.ts";
 
 export interface Block {
   /** [1, floats]: the layers one after another. */
@@ -33,6 +34,7 @@ export class BlockCache {
   readonly #device: Device;
   readonly #blockFloats: number;
   readonly #free: Tensor[] = [];
+  readonly #slabs: NativeMemory[] = [];
   /** First blocks of sequences, by their weights. */
   #roots = new Map<object, Map<string, Block>>();
   /** Shared blocks that no sequence uses. */
@@ -70,7 +72,9 @@ export class BlockCache {
   }
 
   #grow(count: number): Tensor {
-    const slab = newTensor(this.#device, count, this.#blockFloats);
+    const memory = this.#device.allocate(4 * count * this.#blockFloats);
+    const slab = new Tensor(memory, "f32", { rows: count, columns: this.#blockFloats });
+    this.#slabs.push(memory);
     this.#allocated += count;
     for (let i = 1; i < count; i++) this.#free.push(slab.slice(i, 1));
     return slab.slice(0, 1);
@@ -164,6 +168,15 @@ export class BlockCache {
     const own = this.take(force);
     own?.memory.data.set(block.memory.data);
     return own;
+  }
+
+  /** Gives all memory back, with what is shared in it. Nothing happens while a sequence uses a block. */
+  giveBack(): void {
+    if (this.#free.length + this.#idle.size < this.#allocated) return;
+    this.clear();
+    this.#free.length = 0;
+    this.#allocated = 0;
+    for (const slab of this.#slabs.splice(0)) this.#device.native.release(slab);
   }
 
   /** No block is found any longer: they were computed with other weights. */

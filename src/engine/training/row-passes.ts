@@ -69,6 +69,7 @@ export class RowPasses {
   }
 
   open(batch: MicroBatch, weights: DecoderWeights = this.#policy.weights): TrainingPass {
+    this.room.arena.fit(batch.ids.length, batch.places.length);
     return new TrainingPass(weights, batch, this.room.arena, this.#limits.headChunkRows);
   }
 

@@ -65,9 +65,14 @@ const maxProbes = 8;
 const maxAnswerChars = 4000;
 const maxSampleChars = 2000;
 
-/** Names that say that a tool only reads, where a server has no annotations. */
-const reads =
-  /^(?:get|list|read|search|find|show|describe|count|lookup|look_up|query|fetch)(?![a-z])/iu;
+/** Words that say that a tool only reads, where a server has no annotations. */
+const readingWords: ReadonlySet<string> = new Set(
+  "get list read search find show describe count lookup query fetch".split(" "),
+);
+
+/** `get_price`, `getPrice` and `get-price` begin with "get". */
+const reads = (name: string): boolean =>
+  readingWords.has(/^[A-Za-z]?[a-z]*/u.exec(name)?.[0].toLowerCase() ?? "");
 
 async function offeredTools({
   source,
@@ -81,7 +86,7 @@ async function offeredTools({
     .filter(({ name }) => only?.includes(name) ?? !episode.destructive.has(name))
     .map((tool) => ({
       ...tool,
-      isReadOnly: episode.readOnly.has(tool.name) || reads.test(tool.name),
+      isReadOnly: episode.readOnly.has(tool.name) || reads(tool.name),
     }));
   if (unknown === undefined && tools.length > 0) return tools;
   const names = episode.tools.map(({ name }) => name).join(", ") || "none";

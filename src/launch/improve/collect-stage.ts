@@ -9,6 +9,7 @@ import {
   readSpans,
 } from "../../production/store/production-store.ts";
 import type { Span } from "../../production/store/span.ts";
+import { DigestSet } from "../../util/digest-set.ts";
 import type { CollectStage } from "../../runs/rounds/round.ts";
 import { importOwn, ownFormats } from "../own-calls.ts";
 
@@ -20,32 +21,26 @@ function keyOfFeedback({ at: _at, weightVersion: _version, ...said }: FeedbackIn
 }
 
 class DistinctStore extends ProductionStore {
-  readonly #spans: Set<string>;
-  readonly #feedback: Set<string>;
+  readonly #spans = new DigestSet();
+  readonly #feedback = new DigestSet();
 
   constructor(folder: string) {
     super(folder);
-    this.#spans = new Set([...readSpans(folder)].map(keyOfSpan));
-    this.#feedback = new Set([...readFeedback(folder)].map(keyOfFeedback));
+    for (const span of readSpans(folder)) this.#spans.add(keyOfSpan(span));
+    for (const feedback of readFeedback(folder)) this.#feedback.add(keyOfFeedback(feedback));
   }
 
   override addSpans(spans: readonly Span[]): Promise<void> {
-    return super.addSpans(spans.filter((span) => isFirst(this.#spans, keyOfSpan(span))));
+    return super.addSpans(spans.filter((span) => this.#spans.add(keyOfSpan(span))));
   }
 
   override addFeedback(given: readonly FeedbackInput[]): Promise<readonly Feedback[]> {
-    return super.addFeedback(given.filter((one) => isFirst(this.#feedback, keyOfFeedback(one))));
+    return super.addFeedback(given.filter((one) => this.#feedback.add(keyOfFeedback(one))));
   }
 
   get counts(): Pick<CollectStage, "spans" | "feedback"> {
     return { spans: this.#spans.size, feedback: this.#feedback.size };
   }
-}
-
-function isFirst(seen: Set<string>, key: string): boolean {
-  if (seen.has(key)) return false;
-  seen.add(key);
-  return true;
 }
 
 export async function collectStage(

@@ -15,21 +15,24 @@ export interface KnownModel {
   readonly goodFor: string;
 }
 
-/** 16 prompts of 64 tokens, 8 rollouts of 64 tokens each, LoRA of rank 16; a test compares these with the file. */
+/** A step is 16 prompts of 64 tokens, 8 rollouts of 64 tokens each, LoRA of rank 16; a test compares these with the files. */
 export const measured = {
   file: "benchmarks/results/grpo-step.json",
   machine: "two cores of an Intel Xeon with AMX",
   parameters: 0.135,
   stepSeconds: 14.77,
-  memoryGib: 2.5,
+  /** Of the largest process while docs/first-hour.md trains it in 32-bit floats. */
+  memoryGib: 4.7,
+  memoryFile: "benchmarks/results/first-hour-model.json",
 } as const;
 
 /** Products with the weights take most of a step, so time goes with the parameters. */
 const secondsOf = (parameters: number): number =>
   (measured.stepSeconds * parameters) / measured.parameters;
 
-/** A frozen base in bf16 and its transpose, 4 bytes for each parameter, and activations. */
-const memoryOf = (parameters: number): number => (4e9 * parameters) / 2 ** 30 + 1.5;
+/** 32-bit floats: of a frozen base and its transpose 8 bytes for each parameter; the rest as measured. */
+const memoryOf = (parameters: number): number =>
+  measured.memoryGib + (8e9 * (parameters - measured.parameters)) / 2 ** 30;
 
 const sizes: readonly (readonly [string, number, number, string])[] = [
   ["HuggingFaceTB/SmolLM2-135M-Instruct", 0.135, 0.27, "a first try; short answers, no reasoning"],

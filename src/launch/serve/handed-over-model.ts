@@ -12,9 +12,11 @@ import {
 import type { ModelRequest } from "./model-request.ts";
 import { modelVersion } from "./version.ts";
 
-/** Whether this is a folder of rounds. */
-export const isHandedOver = ({ given }: NamedModel): boolean =>
-  typeof given === "string" && readHandedOver(given) !== null;
+/** A folder of rounds. */
+type NamedRounds = NamedModel & { readonly given: string };
+
+export const isHandedOver = (named: NamedModel): named is NamedRounds =>
+  typeof named.given === "string" && readHandedOver(named.given) !== null;
 
 export class HandedOverModel implements ServedModel {
   readonly name: string;
@@ -32,8 +34,8 @@ export class HandedOverModel implements ServedModel {
   }
 
   /** @throws what `ModelHost.open` throws */
-  static async open(named: NamedModel, options: HostOptions): Promise<HandedOverModel> {
-    return new HandedOverModel(await ModelHost.open(named, options), String(named.given), options);
+  static async open(named: NamedRounds, options: HostOptions): Promise<HandedOverModel> {
+    return new HandedOverModel(await ModelHost.open(named, options), named.given, options);
   }
 
   /** Serves what was handed over last, if that is another model than the one that is served. */

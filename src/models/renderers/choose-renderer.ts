@@ -28,7 +28,7 @@ export interface RendererOptions {
 }
 
 /** The default system prompt of a template. */
-function findDefaultSystem(tokenizer: TextTokenizer, jinja: Renderer): string | undefined {
+export function findDefaultSystem(tokenizer: TextTokenizer, jinja: Renderer): string | undefined {
   const text = tokenizer.decode(jinja.render([{ role: "user", content: "Q" }]).tokens);
   const start = `${turnStart}system\n`;
   return text.startsWith(start) ? text.slice(start.length, text.indexOf(turnEnd)) : undefined;

@@ -1,5 +1,5 @@
 /** Options that are not the same in all runs, as the page names them. */
-import type { RunsApart } from "../api.ts";
+import type { RunsApart } from "../api/comparisons.ts";
 
 export interface DifferingOption {
   readonly key: string;

@@ -1,6 +1,7 @@
 /** Runs that differ in their seed alone, as one setting with a mean and a range; pure. */
 import { groupBy } from "../../util/group-by.ts";
-import type { RunEntry, RunsApart } from "../api.ts";
+import type { RunsApart } from "../api/comparisons.ts";
+import type { RunEntry } from "../api/runs.ts";
 import { type DifferingOption, differingOptions } from "./differing-options.ts";
 
 export interface Range {

@@ -78,8 +78,6 @@ const cpuOverrides = [
   ...plain(actor),
   ...plain("actor_rollout_ref.ref"),
   `${actor}.use_torch_compile=false`,
-  `+${model}.override_config.attn_implementation=sdpa`,
-  `${model}.use_remove_padding=false`,
   `${model}.enable_gradient_checkpointing=false`,
 ];
 

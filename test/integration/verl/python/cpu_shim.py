@@ -1,7 +1,7 @@
 """Lets verl train on CPUs, which it does not support: for these tests only.
 
-It knows cuda and npu devices. This adds "cpu" as a platform, gives torch.cpu the functions that verl
-calls, and takes the attention helpers that need no CUDA kernels. `install` runs in every process.
+It knows cuda and npu devices. This adds "cpu" as a platform, and gives torch.cpu the functions that verl
+calls. `install` runs in every process.
 """
 
 from __future__ import annotations
@@ -130,13 +130,6 @@ def _set_platform() -> None:
     set_platform(CpuPlatform())
 
 
-def _patch_attention() -> None:
-    from verl.utils import attention_utils, npu_flash_attn_utils as plain
-
-    functions = (plain.index_first_axis, plain.pad_input, plain.rearrange, plain.unpad_input)
-    attention_utils._get_attention_functions = lambda: functions
-
-
 def _patch_process_group() -> None:
     import verl.utils.distributed as distributed
     import verl.workers.engine_workers as engine_workers
@@ -206,7 +199,6 @@ def install() -> None:
     torch.set_num_threads(1)
     _fill_torch_cpu()
     _set_platform()
-    _patch_attention()
     _patch_process_group()
     _register_engine()
     _patch_value_model()
