@@ -187,7 +187,7 @@ export function createProgress(options: ProgressOptions): Progress {
           print(formatFinding(event.finding, colors, stream.columns));
           return;
         case "notice":
-          if (!isQuiet) print(colors.dim(safeText(event.message)));
+          if (!isQuiet) print(colors.dim(wrapText(safeText(event.message), stream.columns)));
           return;
         case "config-change":
           if (!isQuiet)
