@@ -37,6 +37,7 @@ export type {
   LossAggregation,
   LossName,
   LossSpec,
+  OptimField,
   OptimSpec,
 } from "./core/loss/loss.ts";
 export type { CriticDefaults, CriticSpec } from "./core/loss/value-loss.ts";

@@ -29,7 +29,7 @@ export interface VerlRunOptions {
    * @default false
    */
   readonly reference?: boolean;
-  /** Whether a critic is trained beside the policy: another whole model in memory. @default false */
+  /** Whether a critic is trained as well: another whole model in memory. @default false */
   readonly critic?: boolean;
 }
 

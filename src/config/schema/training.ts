@@ -117,7 +117,6 @@ export const trainingOptions: Section<"training"> = z
       )
       .meta({
         ...free,
-        ...needs({ option: "model.adapter_by_role", not: [] }),
         ...needsBackend("adapters"),
       }),
     lr_schedule: oneOf(schedules, "constant", {
