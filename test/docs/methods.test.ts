@@ -10,7 +10,9 @@ import { checkCapabilities } from "../../src/trainer/check-capabilities.ts";
 const page = readFileSync(new URL("../../docs/methods.md", import.meta.url), "utf8");
 const rows = page
   .split("\n")
-  .filter((line) => line.startsWith("| ") && !line.startsWith("| method ") && !line.startsWith("| -"))
+  .filter(
+    (line) => line.startsWith("| ") && !line.startsWith("| method ") && !line.startsWith("| -"),
+  )
   .map((line) => line.split("|").map((cell) => cell.trim()))
   .map(([, method, , options, , backends, measured]) => ({
     method: method!,
