@@ -8,8 +8,8 @@
 // loses a whole time slice, one that is woken comes next.
 enum { SPINS = 2000 };
 
-// What fits into a ticket.
-enum { TEAM_PIECES = 0xffff };
+// What fits into a ticket: 28 bits for the operation, 8 for its threads, 14 for its pieces and for the next of them.
+enum { TEAM_PIECES = 0x3fff, OPERATIONS = 1 << 28 };
 
 struct member {
   struct team *team;
@@ -23,6 +23,7 @@ struct team {
   _Atomic int done;
   _Atomic(team_part) part;
   _Atomic(void *) context;
+  // From the next operation on.
   _Atomic int threads;
   _Atomic int sleeping;
   // The caller sleeps until the last piece is done.
@@ -37,13 +38,15 @@ struct team {
   struct member members[TEAM_MAX];
 };
 
-// The number of the operation, how many pieces it has, and the piece that is claimed next.
-static uint64_t ticket_of(uint32_t operation, int pieces) {
-  return (uint64_t)operation << 32 | (uint64_t)pieces << 16;
+// The number of the operation, how many threads take part in it, how many pieces it has, and the piece that is claimed
+// next. A thread that comes late may be one too many by now, and has no scratch memory then.
+static uint64_t ticket_of(uint32_t operation, int threads, int pieces) {
+  return (uint64_t)(operation % OPERATIONS) << 36 | (uint64_t)threads << 28 | (uint64_t)pieces << 14;
 }
-static uint32_t operation_of(uint64_t ticket) { return (uint32_t)(ticket >> 32); }
-static int pieces_of(uint64_t ticket) { return (int)(ticket >> 16 & 0xffff); }
-static int next_of(uint64_t ticket) { return (int)(ticket & 0xffff); }
+static uint32_t operation_of(uint64_t ticket) { return (uint32_t)(ticket >> 36); }
+static int threads_of(uint64_t ticket) { return (int)(ticket >> 28 & 0xff); }
+static int pieces_of(uint64_t ticket) { return (int)(ticket >> 14 & TEAM_PIECES); }
+static int next_of(uint64_t ticket) { return (int)(ticket & TEAM_PIECES); }
 
 static bool is_cancelled(struct team *team) {
   return atomic_load_explicit(&team->cancelled, memory_order_relaxed);
@@ -55,10 +58,10 @@ static void signal_finished(struct team *team) {
   thread_lock_release(&team->lock);
 }
 
-// Claims pieces until there are none. Returns the operation that it saw last.
+// Claims pieces until there are none for this thread. Returns the operation that it saw last.
 static uint32_t work(struct team *team, int thread) {
   uint64_t ticket = atomic_load_explicit(&team->ticket, memory_order_acquire);
-  while (next_of(ticket) < pieces_of(ticket)) {
+  while (next_of(ticket) < pieces_of(ticket) && thread < threads_of(ticket)) {
     team_part part = atomic_load_explicit(&team->part, memory_order_relaxed);
     void *context = atomic_load_explicit(&team->context, memory_order_relaxed);
     // Fails where the ticket has moved on: what was read above may belong to another operation.
@@ -73,7 +76,8 @@ static uint32_t work(struct team *team, int thread) {
 }
 
 static bool is_idle(struct team *team, uint32_t seen, int index) {
-  return operation_of(atomic_load(&team->ticket)) == seen || index >= atomic_load(&team->threads);
+  uint64_t ticket = atomic_load(&team->ticket);
+  return operation_of(ticket) == seen || index >= threads_of(ticket);
 }
 
 static void sleep_until_work(struct team *team, uint32_t seen, int index) {
@@ -88,9 +92,7 @@ static void member_body(void *raw) {
   struct member *self = raw;
   struct team *team = self->team;
   for (;;) {
-    uint32_t seen = 0;
-    if (self->index < atomic_load(&team->threads)) seen = work(team, self->index);
-    else seen = operation_of(atomic_load(&team->ticket));
+    uint32_t seen = work(team, self->index);
     for (int waited = 0; waited < SPINS && is_idle(team, seen, self->index) && !atomic_load(&team->resting); waited++)
       thread_pause();
     if (is_idle(team, seen, self->index)) sleep_until_work(team, seen, self->index);
@@ -155,7 +157,7 @@ void team_run(struct team *team, team_part part, void *context, int pieces) {
   atomic_store_explicit(&team->context, context, memory_order_relaxed);
   atomic_store_explicit(&team->done, 0, memory_order_relaxed);
   atomic_store_explicit(&team->resting, false, memory_order_relaxed);
-  atomic_store_explicit(&team->ticket, ticket_of(next, pieces), memory_order_release);
+  atomic_store_explicit(&team->ticket, ticket_of(next, team_threads(team), pieces), memory_order_release);
   atomic_thread_fence(memory_order_seq_cst);
   if (atomic_load(&team->sleeping) > 0) {
     thread_lock_take(&team->lock);

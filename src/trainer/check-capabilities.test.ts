@@ -81,6 +81,10 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
   "model.lora_targets": ["model={lora_rank: 8, lora_targets: [q_proj]}", { loraTargets: "groups" }],
   "training.lr_schedule.type": ["training.lr_schedule=cosine", { optimizer: [] }],
   "training.lr_schedule.warmup": ["training.lr_schedule.warmup=3", { optimizer: [] }],
+  "training.learning_rate_by_adapter": [
+    "training.learning_rate_by_adapter={default: 0.5}",
+    { adapters: false },
+  ],
   "training.learning_rate": ["training.learning_rate=0.5", { optimizer: ["beta1"] }],
   "training.beta1": ["training.beta1=0.5", { optimizer: ["learningRate"] }],
   "training.beta2": ["training.beta2=0.5", { optimizer: ["learningRate"] }],

@@ -223,7 +223,7 @@ describe("values that would change the run", () => {
   it.each([
     ["verl", "trainer.critic_warmup=10", "there is no critic to warm up"],
     ["verl", "algorithm.gamma=0.9", "use stepwise_advantage.gamma"],
-    ["verl", "algorithm.adv_estimator=gae", 'does not support algorithm.estimator.type="gae"'],
+    ["tinker", "algorithm.adv_estimator=gae", 'does not support algorithm.estimator.type="gae"'],
     ["verl", `${actor}.policy_loss.loss_mode=kl_cov`, "given as actor_rollout_ref.actor.policy"],
     ["verl", `${rollout}.mode=sync`, "servers answer any number of agents"],
     ["verl", "reward_model.enable=True", "call a reward model from an evaluator"],
@@ -244,6 +244,16 @@ describe("values that would change the run", () => {
 
 describe("values whose meaning depends on others", () => {
   const options = (...pairs: readonly string[]) => start(of("verl", ...pairs)).config;
+
+  it("adv_estimator=gae has a critic, which warms up", () => {
+    const keys = ["algorithm.lam=0.9", "algorithm.gamma=0.99", "trainer.critic_warmup=10"];
+    expect(options("algorithm.adv_estimator=gae", ...keys).algorithm.estimator).toMatchObject({
+      type: "gae",
+      lambda: 0.9,
+      gamma: 0.99,
+      criticWarmup: 10,
+    });
+  });
 
   it("use_kl_loss=False turns off the penalty that kl_loss_coef sets, in either order", () => {
     const [off, coef] = [`${actor}.use_kl_loss=False`, `${actor}.kl_loss_coef=0.001`];

@@ -158,7 +158,7 @@ describe("gae is refused", () => {
   it("on a backend without a critic, before anything starts", () => {
     const set = { "algorithm.estimator.type": "gae" };
     expect(() => coinTrainer({ backend: coinBackend(), set })).toThrow(
-      'The backend "coin" does not support algorithm.estimator.type="gae". Backends that support it: local.',
+      'The backend "coin" does not support algorithm.estimator.type="gae". Backends that support it: local, verl.',
     );
   });
 

@@ -90,15 +90,20 @@ async function writeWhole(
   options: ExportOptions,
 ): Promise<GgufFormat> {
   const { basePath, name } = model;
-  const files = await loadTokenizerFiles(basePath);
-  const template = templateWithTools(files, basePath);
   if (flags.format === "hf") {
     const format = plainFormat(flags.dtype ?? ownFormat(source), "a folder");
     const assets = new Map(await modelAssets(basePath));
+    // A folder may have weights without a tokenizer.
+    const hasTokenizer = assets.has("tokenizer.json") && assets.has("tokenizer_config.json");
+    const template = hasTokenizer
+      ? templateWithTools(await loadTokenizerFiles(basePath), basePath)
+      : null;
     if (template !== null) assets.set("chat_template.jinja", { text: template });
     await exportFolder(source, into, { ...options, format, assets });
     return format;
   }
+  const files = await loadTokenizerFiles(basePath);
+  const template = templateWithTools(files, basePath);
   const format = flags.dtype ?? "f16";
   const rows = source.tensors.get("model.embed_tokens.weight")?.shape[0] ?? 0;
   const config = template === null ? files.config : { ...files.config, chat_template: template };

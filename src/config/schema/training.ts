@@ -111,7 +111,7 @@ export const trainingOptions: Section<"training"> = z
         ofModel: { plain: defaultOptim.learningRate },
         ...needsBackend("learningRate"),
       }),
-    learning_rate_by_adapter: weightMap({ what: "adapters", min: 0, example: "judge=1e-5" })
+    learning_rate_by_adapter: weightMap({ what: "adapters", min: 0, example: "default=1e-5" })
       .describe(
         "Learning rates of single adapters of model.adapter_by_role in place of training.learning_rate, as {judge: 1e-5}, with the same schedule; 0 freezes one as it is. The adapter of roles that are not named is default.",
       )

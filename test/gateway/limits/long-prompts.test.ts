@@ -94,8 +94,8 @@ describe("a text of 30 MiB", () => {
       expect(result.body).toMatchObject({
         error: { code: "context_length_exceeded", param: "messages" },
       });
-      // Some 100 ms of a machine of its own; tokenising as a whole took minutes.
-      expect(longest).toBeLessThan(1);
+      // Some 100 ms of an idle machine, all threads together; tokenizing as a whole took minutes.
+      expect(longest).toBeLessThan(5);
     },
     60_000,
   );

@@ -112,7 +112,7 @@ describe("explainOption", () => {
       becomes: ["algorithm.estimator.lambda"],
     });
     expect(explainOption("critic.optim.lr")).toMatchObject({
-      why: expect.stringContaining("a layer on the policy"),
+      why: expect.stringContaining("value_learning_rate"),
     });
     expect(explainOption("agent.name")).toMatchObject({
       why: expect.stringContaining("no effect"),

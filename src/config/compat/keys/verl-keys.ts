@@ -2,7 +2,7 @@
 import { aboveZero, type CompatKey, idleKeys, type Look } from "./key-kinds.ts";
 
 const ownCritic =
-  "the critic of algorithm.estimator=gae is a layer on the policy, whose options are under algorithm.estimator";
+  "the critic of algorithm.estimator=gae has its options under algorithm.estimator, such as value_learning_rate";
 /** Other estimators of verl read it, too. */
 const onlyGae =
   (usual: number, why: string) =>
