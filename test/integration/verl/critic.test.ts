@@ -70,7 +70,9 @@ function inTorch(rows: readonly TrainingRow[]): Oracle {
       values: [...values!],
       returns: [...returns!],
     })),
-    ...{ steps: critic.epochs, clip: critic.clip, rate: critic.learningRate },
+    // The step of rate 0 that is measured first moves no weights, but it is one of Adam's.
+    rates: [0, ...Array.from({ length: critic.epochs }, () => critic.learningRate)],
+    clip: critic.clip,
     ...{ betas: [optim.beta1, optim.beta2], eps: optim.eps, max_norm: optim.maxGradNorm },
   });
   const script = join(import.meta.dirname, "python", "critic_oracle.py");

@@ -1,7 +1,7 @@
 """A critic in plain transformers and torch: `critic_oracle.py MODEL < JSON > JSON`.
 
-In: rows of tokens with a mask, values and returns, the number of steps, the clip, the learning rate and eps. Out:
-the values before and after, and the mean value loss and gradient norm of the steps.
+In: rows of tokens with a mask, values and returns, the learning rate of each step, the clip and eps. Out: the values
+before and after, and the mean value loss and gradient norm of the steps whose rate is not 0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ with torch.no_grad():
     model.score.weight.zero_()
     model.score.bias.zero_()
 optimizer = torch.optim.AdamW(
-    model.parameters(), lr=work["rate"], betas=tuple(work["betas"]), eps=work["eps"], weight_decay=0.0
+    model.parameters(), lr=0.0, betas=tuple(work["betas"]), eps=work["eps"], weight_decay=0.0
 )
 count = sum(sum(row["mask"]) for row in work["rows"])
 
@@ -39,7 +39,9 @@ def values() -> list[list[float]]:
 
 before = values()
 losses, norms = [], []
-for _ in range(work["steps"]):
+for rate in work["rates"]:
+    for group in optimizer.param_groups:
+        group["lr"] = rate
     optimizer.zero_grad()
     loss = torch.zeros(())
     for row in work["rows"]:
@@ -47,8 +49,10 @@ for _ in range(work["steps"]):
         limited = old + (now - old).clamp(-work["clip"], work["clip"])
         loss = loss + (0.5 * torch.maximum((now - target) ** 2, (limited - target) ** 2) * mask).sum() / count
     loss.backward()
-    norms.append(torch.nn.utils.clip_grad_norm_(model.parameters(), work["max_norm"]).item())
-    losses.append(loss.item())
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), work["max_norm"])
+    if rate > 0:
+        norms.append(norm.item())
+        losses.append(loss.item())
     optimizer.step()
 mean = lambda numbers: sum(numbers) / len(numbers)
 json.dump({"before": before, "after": values(), "loss": mean(losses), "norm": mean(norms)}, sys.stdout)
