@@ -5,48 +5,30 @@
  *   node scripts/critic-curves.mjs          seeds 0 to 4; what is in the file already is not run again
  *   node scripts/critic-curves.mjs 5 6      other seeds
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mean, runCurves } from "./seeded-curves.mjs";
 
-const root = join(import.meta.dirname, "..");
-const file = join(root, "docs/critic.json");
-const seeds = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [0, 1, 2, 3, 4];
-const written = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { curves: [] };
-const { curves } = written;
+const folderOf = (way, seed) => join(tmpdir(), `critic-${way}-${seed}-${Date.now()}`);
 
-/** `step 3  tokens 900  reward 0.5  explained 0.1` to numbers. */
-function pointOf(line) {
-  const [, , , tokens, , reward, , explained] = line.split(/\s+/);
-  const about = explained === "-" ? {} : { explained: Number(explained) };
-  return { tokens: Number(tokens), reward: Number(reward), ...about };
-}
+const curves = runCurves({
+  file: "docs/critic.json",
+  example: "examples/cookbooks/critic.ts",
+  ways: ["critic", "gae", "grpo", "batch"],
+  seeds: [0, 1, 2, 3, 4],
+  argumentsOf: (way, seed) => [
+    way,
+    `trainer.seed=${seed}`,
+    `trainer.output_dir=${JSON.stringify(folderOf(way, seed))}`,
+  ],
+  // `step 3  tokens 900  reward 0.5  explained 0.1`
+  pointOf: ([, , , tokens, , reward, , explained]) => ({
+    tokens: Number(tokens),
+    reward: Number(reward),
+    ...(explained === "-" ? {} : { explained: Number(explained) }),
+  }),
+});
 
-for (const seed of seeds) {
-  for (const way of ["critic", "gae", "grpo", "batch"]) {
-    if (curves.some((one) => one.way === way && one.seed === seed)) continue;
-    const { stdout, status } = spawnSync(
-      process.execPath,
-      [
-        ...["--import", "tsx", "--conditions=agent-trainer-source"],
-        ...[join(root, "examples/cookbooks/critic.ts"), way, `trainer.seed=${seed}`],
-        `trainer.output_dir=${JSON.stringify(join(tmpdir(), `critic-${way}-${seed}-${Date.now()}`))}`,
-      ],
-      { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] },
-    );
-    if (status !== 0) throw new Error(`${way} with seed ${seed} ended with exit status ${status}.`);
-    const steps = stdout
-      .split("\n")
-      .filter((line) => line.startsWith("step"))
-      .map(pointOf);
-    const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
-    curves.push({ way, seed, machine, steps });
-    writeFileSync(file, `${JSON.stringify({ curves })}\n`);
-  }
-}
-
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 for (const way of new Set(curves.map((one) => one.way))) {
   const own = curves.filter((one) => one.way === way);
   const of = (from, to, name) =>
