@@ -10,35 +10,18 @@ import {
   type TextOptions,
   tooLong,
 } from "./scorer.ts";
+import { normalizeText } from "../util/normalize-text.ts";
+import { readJson, sameJson } from "./json/read-json.ts";
 import { asText } from "./match.ts";
 
 /** What an MCP environment reports at the end of an episode whose task has checks. */
 const signal = "env_checks_passed";
 
-const plain = (text: string): string =>
-  text.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, " ").trim();
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, own]) => [key, sorted(own)]));
-}
-
 /** JSON and numbers by value, other text but for case and white space. */
 function isSame(text: string, answer: string): boolean {
-  if (plain(text) === plain(answer)) return true;
-  const [given, wanted] = [jsonOf(text), jsonOf(answer)];
-  if (given === undefined || wanted === undefined) return false;
-  return JSON.stringify(sorted(given)) === JSON.stringify(sorted(wanted));
+  if (normalizeText(text) === normalizeText(answer)) return true;
+  const [given, wanted] = [readJson(text), readJson(answer)];
+  return "value" in given && "value" in wanted && sameJson(given.value, wanted.value);
 }
 
 function passedOf({ trajectories }: Episode): number | undefined {

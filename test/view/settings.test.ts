@@ -32,7 +32,7 @@ it("takes mean and range over seeds, the best first and what has no validation b
   expect(settings[2]!.last).toEqual({ mean: expect.closeTo(0.05, 9), low: 0, high: 0.1 });
 });
 
-it("names a setting by what differs, without seeds, quotes and what is left out", () => {
+it("names a setting by what differs, without seeds, quotes and defaults", () => {
   const names = settingsOf(runs, apart).map(({ options }) => settingName(options));
   expect(names).toEqual([
     "loss cispo, learning_rate 0.1",

@@ -1,7 +1,6 @@
 /** `agent-trainer dataset generate`: tasks for the tools of an MCP server, with checks that their solution passes. */
-import { existsSync } from "node:fs";
-import { ConfigError } from "../../core/errors.ts";
 import type { Episode } from "../../core/trajectory.ts";
+import { refuseExisting } from "../../engine/checkpoint/refuse-existing.ts";
 import { type GenerateReport, generateTasks } from "../../environments/generate/generate-tasks.ts";
 import { McpSource } from "../../environments/mcp/mcp-source.ts";
 import { toolChecks } from "../../evaluators/tool-checks.ts";
@@ -90,13 +89,7 @@ export const command: CliCommand = defineCommand({
     io,
   ) {
     const { json = false, quiet = false } = flags;
-    if (existsSync(output)) {
-      throw new ConfigError({
-        message: `${output} exists already.`,
-        hint: "Give the name of a new file.",
-        fields: { output },
-      });
-    }
+    refuseExisting(output);
     using interrupt = watchInterrupt(() => io.stderr.write("Stopping: nothing is written.\n"));
     const { signal } = interrupt;
     const line = createLiveLine({ stream: io.stderr, isQuiet: quiet || json });

@@ -1,8 +1,4 @@
-/** What is compared when texts are: the normalized text, and the set of three neighboring words in it. */
-
-/** Case, width and white space make no difference; everything else does. */
-export const normalizeText = (text: string): string =>
-  text.normalize("NFKC").toLowerCase().replaceAll(/\s+/gu, " ").trim();
+/** What is compared when texts are nearly the same: the set of three neighboring words in them. */
 
 // Scripts without spaces between words: a character is a word.
 const words =

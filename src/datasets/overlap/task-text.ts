@@ -1,6 +1,6 @@
 /** Which text of a task says whether two tasks are the same. */
 import type { Dataset, Task } from "../../core/task.ts";
-import { normalizeText } from "./shingles.ts";
+import { normalizeText } from "../../util/normalize-text.ts";
 
 /** The instruction; or the whole row, where instructions do not tell tasks apart. */
 export interface TaskText {

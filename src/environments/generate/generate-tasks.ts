@@ -6,9 +6,10 @@
 import type { Task } from "../../core/task.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { nearThreshold } from "../../datasets/overlap/near-index.ts";
-import { jaccard, normalizeText, shinglesOf } from "../../datasets/overlap/shingles.ts";
+import { jaccard, shinglesOf } from "../../datasets/overlap/shingles.ts";
 import type { ChatEndpoint } from "../../http/chat-completion.ts";
 import { addTo } from "../../util/group-by.ts";
+import { normalizeText } from "../../util/normalize-text.ts";
 import type { McpSource } from "../mcp/mcp-source.ts";
 import { KnownValues } from "./argument-values.ts";
 import { modelProposals } from "./model-proposals.ts";

@@ -14,9 +14,15 @@ const instructions = `You stand in for a tool of a program. You are given its de
 record, with what it answered. Write what it would answer to the next call, in the same form and consistent with the
 record, and nothing else. If the arguments make no sense for the tool, write the error that it would give.`;
 
+interface KeptAnswer {
+  readonly text: Promise<string>;
+  /** Of the episode that asked first. */
+  readonly signal: AbortSignal;
+}
+
 export class ToolModel {
   readonly #endpoint: ChatEndpoint;
-  readonly #kept = new Map<string, Promise<string>>();
+  readonly #kept = new Map<string, KeptAnswer>();
 
   constructor(endpoint: ChatEndpoint) {
     this.#endpoint = endpoint;
@@ -30,17 +36,21 @@ export class ToolModel {
     examples: readonly RecordedCall[],
     signal: AbortSignal,
   ): Promise<string | null> {
-    const known = this.#kept.get(key) ?? this.#ask(tool, call, examples, signal);
+    const known = this.#kept.get(key) ?? {
+      text: this.#ask(tool, call, examples, signal),
+      signal,
+    };
     this.#kept.set(key, known);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest);
     try {
-      return await known;
+      return await known.text;
     } catch (error) {
-      this.#kept.delete(key);
+      if (this.#kept.get(key) === known) this.#kept.delete(key);
       signal.throwIfAborted();
       if (error instanceof HttpFault || error instanceof NoCompletion) return null;
-      // Another episode that waited for it was stopped, this one was not.
+      if (!known.signal.aborted) throw error;
+      // The episode that asked first was stopped, this one was not.
       return await this.answer(key, tool, call, examples, signal);
     }
   }

@@ -1,7 +1,8 @@
 /** Held-out turns that ask what training asks: the same, or nearly. They would measure memory. */
 import { DigestSet } from "../../util/digest-set.ts";
 import { NearIndex } from "../../datasets/overlap/near-index.ts";
-import { normalizeText, type Shingles, shinglesOf } from "../../datasets/overlap/shingles.ts";
+import { type Shingles, shinglesOf } from "../../datasets/overlap/shingles.ts";
+import { normalizeText } from "../../util/normalize-text.ts";
 import { messageText } from "../../core/message-text.ts";
 import type { Turn } from "./turns.ts";
 

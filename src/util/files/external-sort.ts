@@ -58,14 +58,12 @@ class RunReader {
     if (this.#used === this.#filled) {
       if (this.#at === this.#run.bytes) return null;
       const wanted = Math.min(this.#buffer.length, this.#run.bytes - this.#at);
-      for (this.#filled = 0; this.#filled < wanted;)
-        this.#filled += readSync(
-          this.#run.handle,
-          this.#buffer,
-          this.#filled,
-          wanted - this.#filled,
-          this.#at + this.#filled,
-        );
+      for (this.#filled = 0; this.#filled < wanted;) {
+        const [from, at] = [this.#filled, this.#at + this.#filled];
+        const read = readSync(this.#run.handle, this.#buffer, from, wanted - from, at);
+        if (read === 0) throw new Error(`A file of sorted records ends at byte ${at}.`);
+        this.#filled += read;
+      }
       this.#at += wanted;
       this.#used = 0;
     }

@@ -46,7 +46,7 @@ export interface TaskMap {
   readonly mean: readonly (number | null)[];
   /** Largest gain first. */
   readonly rows: readonly MapRow[];
-  /** More than there are rows where some are left out. */
+  /** May be more than `rows` has. */
   readonly tasks: number;
   readonly fates: Readonly<Record<TaskFate, number>>;
 }

@@ -7,6 +7,7 @@ import type { Task } from "../../../core/task.ts";
 import { readLines } from "../../../datasets/files/json-lines-file.ts";
 import { requireFile } from "../../../datasets/files/require-file.ts";
 import { mapConcurrent } from "../../../util/concurrency.ts";
+import { parseObject } from "../../../util/json-object.ts";
 import { createRandom } from "../../../util/random.ts";
 import { probeEpisode } from "../reward-doctor/probe-episode.ts";
 import { scoreProbe } from "../reward-doctor/score-probe.ts";
@@ -62,7 +63,7 @@ function choose({ folder, sample, seed }: ThumbsOptions): {
     const at = rated < sample ? rated : Math.floor(random() * (rated + 1));
     rated++;
     if (at >= sample) continue;
-    const read = row.safeParse(JSON.parse(text));
+    const read = row.safeParse(parseObject(text));
     if (!read.success) {
       throw new ConfigError({
         message: `${file}:${number} is no rated answer: ${z.prettifyError(read.error)}`,
