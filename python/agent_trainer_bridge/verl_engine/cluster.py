@@ -79,10 +79,18 @@ def _runtime_env(hook: str | None) -> dict[str, Any]:
 class Cluster:
     """The workers that train and the servers that sample."""
 
-    def __init__(self, config: Any, options: Mapping[str, Any], has_reference: bool, has_critic: bool) -> None:
+    def __init__(
+        self,
+        config: Any,
+        options: Mapping[str, Any],
+        has_reference: bool,
+        has_critic: bool,
+        tell: Callable[[str], None],
+    ) -> None:
         """`has_reference`: keeps the model as it was loaded beside the one that is trained."""
         import ray
 
+        self._tell = tell
         self._ray = ray
         self._owns_ray = not ray.is_initialized()
         hook = options.get("setup_hook")
@@ -90,6 +98,7 @@ class Cluster:
         if self._owns_ray:
             # Without an address Ray would join whatever cluster ran here last.
             address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or "local"
+            tell("Starting Ray." if address == "local" else f"Joining Ray at {address}.")
             start_ray(
                 ray,
                 self._end_ray,
@@ -118,7 +127,9 @@ class Cluster:
         training = [int(config.trainer.n_gpus_per_node)] * int(config.trainer.nnodes)
         serving = 0 if self.is_colocated else int(rollout.n_gpus_per_node) * int(rollout.nnodes)
         self._check_room(sum(training), serving)
+        self._tell(f"Starting {sum(training)} training workers, which load the model.")
         self._start_workers(config, training, has_reference, has_critic)
+        self._tell(f"Starting inference servers ({rollout.name}), which load the model too.")
         shared = {"worker_group": self.workers, "rollout_resource_pool": self.pool} if self.is_colocated else {}
         self.servers = LLMServerManager.create(config=config, **shared)
         names = inspect.signature(CheckpointEngineManager.__init__).parameters
