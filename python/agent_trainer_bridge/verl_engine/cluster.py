@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import UnsupportedError
+from ..errors import BridgeError, UnsupportedError
 from .config import is_colocated
 from .critic import ROLE, Critic, critic_class
 from .exchange import check_exchange
@@ -32,6 +32,7 @@ _PASSED = (
 )
 """What the workers may see of this process's environment. Keys of services are not among it."""
 _END_SECONDS = 5.0
+_TRIES = 5
 _SLOW = "timed out during startup"
 """In what Ray says of a node that did not start in time."""
 _WORKER_ENV = {
@@ -53,15 +54,21 @@ def run_hook(name: str) -> None:
     hook()
 
 
-def start_ray(ray: Any, end: Callable[[], None], **options: Any) -> None:
-    """Ray gives its node 30 s, too few where a busy machine reads its files for the first time: tried twice."""
-    try:
-        ray.init(**options)
-    except Exception as error:
-        if _SLOW not in str(error):
-            raise
-        end()
-        ray.init(**options)
+def start_ray(ray: Any, end: Callable[[], None], tell: Callable[[str], None], **options: Any) -> None:
+    """Ray gives its node 30 s, too few where a busy machine reads its files for the first time: tried `_TRIES` times."""
+    for tried in range(1, _TRIES + 1):
+        try:
+            return ray.init(**options)
+        except Exception as error:
+            if _SLOW not in str(error):
+                raise
+            if tried == _TRIES:
+                raise BridgeError(
+                    f"Ray did not start here within its 30 s, {_TRIES} times: the machine is too busy, or lacks memory. "
+                    "Or start it with `ray start --head`, and set verl.ray_address."
+                ) from error
+            end()
+            tell(f"Ray did not start within its 30 s: trying again ({tried + 1} of {_TRIES}).")
 
 
 def _runtime_env(hook: str | None) -> dict[str, Any]:
@@ -102,6 +109,7 @@ class Cluster:
             start_ray(
                 ray,
                 self._end_ray,
+                tell,
                 address=address,
                 runtime_env=_runtime_env(hook),
                 log_to_driver=bool(options.get("log_workers", False)),
