@@ -11,7 +11,7 @@ import { mean, runCurves } from "./seeded-curves.mjs";
 
 const folderOf = (way, seed) => join(tmpdir(), `critic-${way}-${seed}-${Date.now()}`);
 
-const curves = runCurves({
+const curves = await runCurves({
   file: "docs/critic.json",
   example: "examples/cookbooks/critic.ts",
   ways: ["critic", "gae", "grpo", "batch"],

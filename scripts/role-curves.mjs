@@ -7,7 +7,7 @@
  */
 import { mean, runCurves } from "./seeded-curves.mjs";
 
-const curves = runCurves({
+const curves = await runCurves({
   file: "docs/role-adapters.json",
   example: "examples/solver-judge.ts",
   ways: ["adapter", "shared"],

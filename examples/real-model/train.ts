@@ -39,9 +39,13 @@ const trainer = new AgentTrainer({
   trainDataset: trainTasks,
   valDataset: valTasks,
 });
+let sampled = 0;
 for await (const event of trainer.events()) {
-  if (event.type === "step-end")
-    console.log(`step ${event.step}  reward ${event.metrics["reward/mean"]?.toFixed(3)}`);
+  if (event.type === "step-end") {
+    sampled += event.metrics["tokens/sampled"] ?? 0;
+    const reward = event.metrics["reward/mean"]?.toFixed(3);
+    console.log(`step ${event.step}  reward ${reward}  sampled tokens ${sampled}`);
+  }
   if (event.type === "validation-end") {
     const { "val/reward/mean": reward, "val/pass@1": right } = event.metrics;
     console.log(`validation: reward ${reward?.toFixed(3)}, right ${right?.toFixed(3)}`);
