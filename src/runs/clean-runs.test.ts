@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { ConfigError } from "../core/errors.ts";
 import { type BestValidation, type RunState, saveCheckpoint } from "./checkpoint.ts";
+import { holdCheckpoint } from "./checkpoint-lease.ts";
 import { cleanRuns } from "./clean-runs.ts";
 import { lockRun } from "./run-lock.ts";
 import { listRuns, readRun } from "./run-summary.ts";
@@ -144,5 +145,15 @@ describe("cleanRuns", () => {
     await makeRun("b", { model: join(path, "checkpoints/000001/weights") });
     await cleanRuns({ folder: runs });
     expect(stepsIn(path)).toEqual([1, 3]);
+  });
+
+  it("keeps what is in use, and deletes it once it is not", async () => {
+    const path = await makeRun("a", { checkpoints: [1, 2, 3] });
+    const release = holdCheckpoint(join(path, "checkpoints/000001"));
+    const [held] = await cleanRuns({ folder: runs });
+    expect(held).toMatchObject({ deleted: [2], kept: [3, 1] });
+    release();
+    const [released] = await cleanRuns({ folder: runs });
+    expect(released).toMatchObject({ deleted: [1], kept: [3] });
   });
 });

@@ -94,7 +94,7 @@ async function helpsOf(
 ): Promise<readonly (readonly [string, string])[]> {
   const entries = Object.entries(commands).map(async ([name, entry]) => [
     [["agent-trainer", ...path, name].join(" "), await helpOf(...path, name)] as const,
-    ...(await helpsOf(entry.commands ?? {}, ...path, name)),
+    ...(await helpsOf(typeof entry === "string" ? {} : (entry.commands ?? {}), ...path, name)),
   ]);
   return (await Promise.all(entries)).flat();
 }
