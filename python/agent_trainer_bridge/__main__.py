@@ -72,8 +72,8 @@ def main() -> int:
     stdout = _claim_stdout()
     stop = Stop()
     engine = os.environ.get(ENGINE_VARIABLE, "verl")
-    training = Training(make_engine(engine), engine)
     operations = Operations()
+    training = Training(make_engine(engine), engine, operations.tell)
     server = make_server(Services(training, operations, token, stop.request), arguments.host, arguments.port)
     threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
     ready = {

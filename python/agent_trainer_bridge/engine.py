@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +26,8 @@ class StartOptions:
     """Whether the model as it was loaded is asked for later."""
     critic: bool = False
     """Whether a critic is trained beside the policy."""
+    tell: Callable[[str], None] = lambda _: None
+    """Called with a sentence when another part of the start begins."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ class Operation:
     state: str = "queued"
     result: Any = None
     error: dict[str, Any] | None = None
+    stage: str | None = None
+    """What it is doing, as a sentence, where that takes long."""
     done: threading.Event = field(default_factory=threading.Event)
 
     def to_json(self) -> dict[str, Any]:
@@ -36,6 +38,8 @@ class Operation:
             answer["result"] = self.result
         if self.error is not None:
             answer["error"] = self.error
+        if self.stage is not None:
+            answer["stage"] = self.stage
         return answer
 
     def run(self) -> None:
@@ -67,6 +71,11 @@ class Operations:
         """Name of the operation that is being done."""
         current = self._current
         return None if current is None else current.name
+
+    def tell(self, stage: str) -> None:
+        """Called by the work that is being done, when it begins another part."""
+        if self._current is not None:
+            self._current.stage = stage
 
     def submit(self, name: str, work: Callable[[], Any], key: str | None = None) -> Operation:
         with self._lock:

@@ -63,6 +63,7 @@ def _start(training: Training, body: bytes) -> Callable[[], Any]:
         engine=dict(fields.get("engine", {})),
         reference=bool(fields.get("reference", False)),
         critic=bool(fields.get("critic", False)),
+        tell=training.tell,
     )
     return lambda: training.start(options)
 

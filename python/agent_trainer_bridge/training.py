@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ _STATE_FILE = "bridge.json"
 
 
 class Training:
-    def __init__(self, engine: Engine, engine_name: str) -> None:
+    def __init__(self, engine: Engine, engine_name: str, tell: Callable[[str], None] = lambda _: None) -> None:
+        """`tell` hears what a start is doing."""
         self._engine = engine
+        self.tell = tell
         self.engine_name = engine_name
         self.started: Started | None = None
         self._model = ""

@@ -7,6 +7,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
 import { ConfigError } from "../core/errors.ts";
+import { defined } from "../util/defined.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { loadExport } from "./load-module.ts";
 import { missingPackage } from "./missing-package.ts";
@@ -35,8 +36,7 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       trainingMemoryMiB: trainingMemoryMib,
       ...(threads === null ? {} : { threads }),
       ...(cacheMemoryMib === null ? {} : { cacheMemoryMiB: cacheMemoryMib }),
-      ...(onPull === undefined ? {} : { onPull }),
-      ...(onWarning === undefined ? {} : { onWarning }),
+      ...defined({ onPull, onWarning }),
     });
   },
   async tinker({ tinker }, { onWarning }) {
@@ -45,7 +45,7 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
     return createTinkerBackend({
       checkpointTtlSeconds: tinker.checkpointTtlS,
       snapshots,
-      ...(onWarning === undefined ? {} : { onWarning }),
+      ...defined({ onWarning }),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(tokenizer === null ? {} : { tokenizer }),
       ...(contextLength === null ? {} : { contextLength }),
@@ -81,8 +81,7 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
               ...(gpuHour === null ? {} : { gpuHourUsd: gpuHour }),
             },
           }),
-      ...(onWarning === undefined ? {} : { onWarning }),
-      ...(onProgress === undefined ? {} : { onProgress }),
+      ...defined({ onWarning, onProgress }),
       ...(baseUrl === null ? {} : { baseUrl }),
       ...(account === null ? {} : { account }),
       ...(tokenizer === null ? {} : { tokenizer }),
@@ -90,10 +89,11 @@ const creators: Readonly<Record<BackendName, CreateBackend>> = {
       ...(outputModel === null ? {} : { outputModel }),
     });
   },
-  async verl(config) {
+  async verl(config, { onPull, onProgress }) {
     const { createVerlBackend } = await import("../backends/verl/index.ts");
     const { verlOptionsOf } = await import("./verl-options.ts");
-    return createVerlBackend(verlOptionsOf(config, process.env));
+    const options = verlOptionsOf(config, process.env);
+    return createVerlBackend({ ...options, ...defined({ onPull, onProgress }) });
   },
 };
 

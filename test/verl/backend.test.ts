@@ -1,5 +1,5 @@
 /** The backend against the bridge: updates, versions, checkpoints, failures, its end. */
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -50,6 +50,19 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe.skipIf(!hasPython)("the verl backend", () => {
+  it("says what its start is doing, and logs what the bridge writes into the run folder", async () => {
+    const said: string[] = [];
+    const backend = fakeBackend({
+      engineOptions: { start_seconds: 3 },
+      onProgress: (message) => said.push(message),
+    });
+    open.push(backend);
+    const runDir = newFolder();
+    await backend.start({ ...runContext, runDir });
+    expect(said).toEqual(["Loading the toy policy."]);
+    expect(readFileSync(join(runDir, "verl.log"), "utf8")).toContain("has 260 logits");
+  });
+
   it("trains, and serves what it trained when it is told", async () => {
     const backend = await started();
     // 26 letters with logit 2 and 234 other ids with -2, before any step.

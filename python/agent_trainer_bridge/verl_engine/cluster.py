@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import UnsupportedError
+from ..errors import BridgeError, UnsupportedError
 from .config import is_colocated
 from .critic import ROLE, Critic, critic_class
 from .exchange import check_exchange
@@ -32,6 +32,7 @@ _PASSED = (
 )
 """What the workers may see of this process's environment. Keys of services are not among it."""
 _END_SECONDS = 5.0
+_TRIES = 5
 _SLOW = "timed out during startup"
 """In what Ray says of a node that did not start in time."""
 _WORKER_ENV = {
@@ -53,15 +54,21 @@ def run_hook(name: str) -> None:
     hook()
 
 
-def start_ray(ray: Any, end: Callable[[], None], **options: Any) -> None:
-    """Ray gives its node 30 s, too few where a busy machine reads its files for the first time: tried twice."""
-    try:
-        ray.init(**options)
-    except Exception as error:
-        if _SLOW not in str(error):
-            raise
-        end()
-        ray.init(**options)
+def start_ray(ray: Any, end: Callable[[], None], tell: Callable[[str], None], **options: Any) -> None:
+    """Ray gives its node 30 s, too few where a busy machine reads its files for the first time: tried `_TRIES` times."""
+    for tried in range(1, _TRIES + 1):
+        try:
+            return ray.init(**options)
+        except Exception as error:
+            if _SLOW not in str(error):
+                raise
+            if tried == _TRIES:
+                raise BridgeError(
+                    f"Ray did not start here within its 30 s, {_TRIES} times: the machine is too busy, or lacks memory. "
+                    "Or start it with `ray start --head`, and set verl.ray_address."
+                ) from error
+            end()
+            tell(f"Ray did not start within its 30 s: trying again ({tried + 1} of {_TRIES}).")
 
 
 def _runtime_env(hook: str | None) -> dict[str, Any]:
@@ -79,10 +86,18 @@ def _runtime_env(hook: str | None) -> dict[str, Any]:
 class Cluster:
     """The workers that train and the servers that sample."""
 
-    def __init__(self, config: Any, options: Mapping[str, Any], has_reference: bool, has_critic: bool) -> None:
+    def __init__(
+        self,
+        config: Any,
+        options: Mapping[str, Any],
+        has_reference: bool,
+        has_critic: bool,
+        tell: Callable[[str], None],
+    ) -> None:
         """`has_reference`: keeps the model as it was loaded beside the one that is trained."""
         import ray
 
+        self._tell = tell
         self._ray = ray
         self._owns_ray = not ray.is_initialized()
         hook = options.get("setup_hook")
@@ -90,9 +105,11 @@ class Cluster:
         if self._owns_ray:
             # Without an address Ray would join whatever cluster ran here last.
             address = options.get("ray_address") or os.environ.get("RAY_ADDRESS") or "local"
+            tell("Starting Ray." if address == "local" else f"Joining Ray at {address}.")
             start_ray(
                 ray,
                 self._end_ray,
+                tell,
                 address=address,
                 runtime_env=_runtime_env(hook),
                 log_to_driver=bool(options.get("log_workers", False)),
@@ -118,7 +135,9 @@ class Cluster:
         training = [int(config.trainer.n_gpus_per_node)] * int(config.trainer.nnodes)
         serving = 0 if self.is_colocated else int(rollout.n_gpus_per_node) * int(rollout.nnodes)
         self._check_room(sum(training), serving)
+        self._tell(f"Starting {sum(training)} training workers, which load the model.")
         self._start_workers(config, training, has_reference, has_critic)
+        self._tell(f"Starting inference servers ({rollout.name}), which load the model too.")
         shared = {"worker_group": self.workers, "rollout_resource_pool": self.pool} if self.is_colocated else {}
         self.servers = LLMServerManager.create(config=config, **shared)
         names = inspect.signature(CheckpointEngineManager.__init__).parameters

@@ -43,8 +43,9 @@ class VerlEngine:
         self._has_adapter = has_adapter(config)
         # Without its adapter a model is its own reference.
         keeps_reference = options.reference and not self._has_adapter
-        self._cluster = Cluster(config, options.engine, keeps_reference, options.critic)
+        self._cluster = Cluster(config, options.engine, keeps_reference, options.critic, options.tell)
         # Servers begin with random weights.
+        options.tell("Sending the weights to the inference servers.")
         self.sync(0)
         rollout = config.actor_rollout_ref.rollout.name
         kind = options.engine.get("server_kind", rollout)

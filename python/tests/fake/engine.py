@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import platform
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,15 +26,15 @@ RANKS = 2
 CONTEXT_LENGTH = 2048
 STEP_SCALE = 40.0
 """Learning rates of neural networks would move a table of logits too little to see."""
-_OPTIONS = {"update_seconds", "fail_at_step", "not_finite_at"}
+_OPTIONS = {"start_seconds", "update_seconds", "fail_at_step", "not_finite_at"}
 _ROLLOUT = "actor_rollout_ref.rollout"
 
 
 class FakeEngine:
     """Of verl's options it knows the placement and the kind of log-probabilities.
 
-    For tests, `update_seconds` makes updates slow, `fail_at_step` breaks one, and the gradients of the calls of
-    `update` that `not_finite_at` lists, from 1, are not finite.
+    For tests, `start_seconds` makes the start slow, `update_seconds` updates, `fail_at_step` breaks one, and the
+    gradients of the calls of `update` that `not_finite_at` lists, from 1, are not finite.
     """
 
     def __init__(self) -> None:
@@ -51,6 +52,9 @@ class FakeEngine:
         if unknown:
             raise UnsupportedError(f"The fake engine has no option {sorted(unknown)[0]!r}.")
         self._options = options.engine
+        options.tell("Loading the toy policy.")
+        print("The toy policy has 260 logits.", file=sys.stderr)
+        time.sleep(self._options.get("start_seconds", 0))
         overrides = dict(entry.split("=", 1) for entry in options.overrides if "=" in entry)
         self._is_colocated = overrides.get("actor_rollout_ref.hybrid_engine", "true") != "false"
         is_processed = overrides.get(f"{_ROLLOUT}.logprobs_mode") == "processed_logprobs"

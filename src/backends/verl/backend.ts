@@ -28,6 +28,7 @@ import { loadRenderer } from "../../models/renderers/load.ts";
 import { defined } from "../../util/defined.ts";
 import type { OpenBridge, BridgeClient } from "./bridge-client.ts";
 import { raceAbort } from "../../util/abort.ts";
+import { bridgeLog } from "./bridge-log.ts";
 import { openBridge } from "./open-bridge.ts";
 import { criticFactors, encodeCritic } from "./critic-wire.ts";
 import { encodeLoss, encodeRows } from "./row-wire.ts";
@@ -88,7 +89,9 @@ export class VerlBackend implements TrainingBackend {
     const overrides = this.#overridesFor(run.model);
     const path = await this.#findModel(run);
     const renderer = this.#options.renderer ?? (await loadRenderer(path));
-    this.#bridge = await openBridge(this.#options, run.signal);
+    const { runDir } = run;
+    const { onLog = runDir === undefined ? undefined : bridgeLog(runDir) } = this.#options;
+    this.#bridge = await openBridge({ ...this.#options, ...defined({ onLog }) }, run.signal);
     const started = await raceAbort(this.#startEngine(path, run.seed, overrides), run.signal);
     const workers = started.servers.map(({ url, kind, logprob_kind: logprobKind }): HttpWorker => ({
       url,
@@ -201,14 +204,14 @@ export class VerlBackend implements TrainingBackend {
     seed: number,
     overrides: readonly string[],
   ): Promise<StartedWire> {
-    const { startTimeoutMs = defaults.startTimeoutMs } = this.#options;
+    const { startTimeoutMs = defaults.startTimeoutMs, onProgress } = this.#options;
     const { critic = false } = this.#options.run;
     const info = (await this.#client.get("/info")) as Partial<StartedWire>;
     if (info.servers === undefined) {
       const { reference = false } = this.#options.run;
       const engine = this.#engineOptions();
       const body = { model, seed, overrides, reference, critic, engine };
-      return (await this.#client.run("start", body, startTimeoutMs)) as StartedWire;
+      return (await this.#client.run("start", body, startTimeoutMs, onProgress)) as StartedWire;
     }
     if (critic && info.critic !== true) {
       throw new ConfigError({
@@ -256,7 +259,9 @@ export class VerlBackend implements TrainingBackend {
     const path = resolve(model.name);
     if (existsSync(join(path, "config.json"))) return path;
     const id = existsSync(path) ? null : parseModelId(model.name);
-    if (id !== null) return resolveModel(id, { signal });
+    if (id !== null) {
+      return resolveModel(id, { signal, ...defined({ onProgress: this.#options.onPull }) });
+    }
     throw new ModelError({
       message: `"${model.name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
       hint: "Give a folder in Hugging Face layout that every machine can read, or OWNER/NAME on a hub.",

@@ -46,9 +46,13 @@ interface Operation {
   readonly state: "queued" | "running" | "done" | "failed";
   readonly result?: unknown;
   readonly error?: WireError;
+  /** What it is doing, where that takes long. */
+  readonly stage?: string;
 }
 
 const waitS = 20;
+/** Where stages are reported: each is then seen soon. */
+const stageWaitS = 2;
 const maxTries = 4;
 const responseMs = 60_000;
 const retryMs = 500;
@@ -105,19 +109,29 @@ export class BridgeClient {
 
   /**
    * Runs the operation `name` and resolves with its result.
+   * @param onStage called with each sentence on what it is doing
    * @throws VerlError; NumericsError; CheckpointError; ConfigError; DeadlineError after `limitMs`
    */
-  async run(name: string, body: Body, limitMs: number): Promise<unknown> {
+  async run(
+    name: string,
+    body: Body,
+    limitMs: number,
+    onStage?: (stage: string) => void,
+  ): Promise<unknown> {
     const deadline = performance.now() + limitMs;
     const key = randomUUID();
     const { operation } = (await this.#request("POST", `/${name}`, body, key)) as {
       operation: string;
     };
+    const mostS = onStage === undefined ? waitS : stageWaitS;
+    let seen: string | undefined;
     while (performance.now() < deadline) {
       const left = (deadline - performance.now()) / 1000;
-      const wait = Math.max(0, Math.min(waitS, left)).toFixed(3);
+      const wait = Math.max(0, Math.min(mostS, left)).toFixed(3);
       const path = `/operations/${operation}?wait=${wait}`;
-      const { state, result, error } = (await this.#request("GET", path)) as Operation;
+      const { state, result, error, stage } = (await this.#request("GET", path)) as Operation;
+      if (state === "running" && stage !== undefined && stage !== seen) onStage?.(stage);
+      seen = stage;
       if (state === "done") return result;
       if (state === "failed" && error) throw toError(name, error);
     }

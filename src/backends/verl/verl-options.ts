@@ -1,6 +1,7 @@
 /** Options of the `verl` backend, with defaults. */
 import type { OptimSpec } from "../../core/loss/loss.ts";
 import type { Renderer } from "../../core/policy.ts";
+import type { PullProgress } from "../../models/hub/pull-files.ts";
 
 /** The options of the run that verl needs when it starts. */
 export interface VerlRunOptions {
@@ -94,6 +95,10 @@ export interface VerlBackendOptions {
    * 30_000
    */
   readonly graceMs?: number;
-  /** Called with each line that the bridge logs. */
+  /** Called with each line that the bridge logs. @default appends it to `verl.log` in the run folder */
   readonly onLog?: (line: string) => void;
+  /** Called with what the start is doing, as sentences. */
+  readonly onProgress?: (message: string) => void;
+  /** Called with the progress of downloading a model from a hub. */
+  readonly onPull?: (progress: PullProgress) => void;
 }

@@ -1,4 +1,4 @@
-/** Servers on places of their own: they answer during updates, and rollouts overlap with training. */
+/** Servers on places of their own: they answer during updates, and rollouts overlap with training, a critic's too. */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,16 @@ async function trained(of: VerlBackend, prompt: readonly number[], token: number
 
 it("answers during updates with the weights of before, and trains on rollouts of one version ago", async () => {
   const outputDir = mkdtempSync(join(tmpdir(), "agent-trainer-verl-"));
-  const run = { optim, batchSize: 2, groupSize: 4, temperature: 1, topP: 1, topK: 0, maxTokens };
+  const run = {
+    optim,
+    batchSize: 2,
+    groupSize: 4,
+    temperature: 1,
+    topP: 1,
+    topK: 0,
+    maxTokens,
+    critic: true,
+  };
   const verl = verlOnCpu(run, disaggregated);
   backend = verl;
   let url = "";
@@ -105,6 +114,7 @@ it("answers during updates with the weights of before, and trains on rollouts of
       "async_training.enable": true,
       "async_training.staleness_threshold": 1,
       "algorithm.rollout_correction": "token",
+      "algorithm.estimator": "gae",
     },
   });
   await expect(trainer.train()).resolves.toMatchObject({ status: "completed", steps });
@@ -117,6 +127,10 @@ it("answers during updates with the weights of before, and trains on rollouts of
   expect(Math.max(...staleness)).toBe(1);
   // The distance between sampling and training is measured before every update.
   for (const line of lines) expect(line["off_policy/kl_k1"]).toBeTypeOf("number");
+  // So is the critic, which learns.
+  for (const line of lines) expect(line["train/value_loss"]).toBeGreaterThan(0);
+  expect(lines[0]).toMatchObject({ "critic/values/max": 0 });
+  expect(lines.at(-1)!["critic/values/std"]).toBeGreaterThan(0);
   expect(lines.at(-1)).toMatchObject({ weight_version: steps });
 
   const started = [verl.pid as number, ...descendants(verl.pid as number)];

@@ -13,7 +13,14 @@ let verl: VerlBackend;
 let target: HttpTarget;
 beforeAll(async () => {
   const sampling = { temperature: 1, topP: 1, topK: 0, maxTokens: 4 };
-  verl = verlOnCpu({ optim, batchSize: 1, groupSize: 4, ...sampling, reference: true });
+  verl = verlOnCpu({
+    optim,
+    batchSize: 1,
+    groupSize: 4,
+    ...sampling,
+    reference: true,
+    critic: true,
+  });
   target = await verl.start({
     seed: 0,
     model: { name: modelFolder(), lora: { rank: 8, alpha: 16 } },
@@ -72,4 +79,23 @@ it("serves on every replica what it trains, and measures its distance to the mod
   expect(Math.abs((measured as number) - k3)).toBeLessThan(1e-3 * Math.max(1e-3, k3));
   // The likeliest token, rewarded, becomes likelier.
   expect(first[2]).toBeGreaterThan((first[0] as number) + 0.05);
+});
+
+it("trains a critic beside the adapter, which it leaves alone", async () => {
+  const bare = rowOf({ tokens: [...prompt, 9, 10], logprobs: [-6, -6], advantage: 1 });
+  const [values] = (await verl.values([bare])) as [Float32Array];
+  expect([...values]).toEqual([0, 0, 0, 0, 0, 0]);
+  const row = { ...bare, values, returns: Float32Array.from(bare.targetMask) };
+  const policy = await verl.forward([bare]);
+  const critic = { learningRate: 1e-2, clip: null, epochs: 4, isWarmup: true };
+  const losses: number[] = [];
+  for (let step = 0; step < 3; step++) {
+    losses.push((await verl.updatePolicy([row], { ...ppo, critic }, optim))["value_loss"]!);
+  }
+  expect(losses[2]).toBeLessThan(losses[0]! / 2);
+  expect(await verl.forward([bare])).toEqual(policy);
+  // Both in one step.
+  const both = { ...ppo, critic: { ...critic, isWarmup: false } };
+  expect(await verl.updatePolicy([row], both, optim)).toHaveProperty("value_loss");
+  expect(await verl.forward([bare])).not.toEqual(policy);
 });
