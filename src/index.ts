@@ -93,7 +93,7 @@ export type { ToolOptions } from "./rollouts/agents/tools/tool-options.ts";
 export { dockerAgent, type DockerAgentOptions } from "./rollouts/agents/docker/docker-agent.ts";
 
 // Results of rollouts
-export type { FailedCall } from "./core/failed-call.ts";
+export type { FailedCall } from "./core/trajectory.ts";
 export type {
   Episode,
   EvalOutput,

@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
 /** Longest wait for an answer, in milliseconds: a turn on a slow machine takes minutes. */
-const deadlineMs = 20 * 60_000;
+const deadlineMs = 60 * 60_000;
 
 interface Waiting {
   resolve(line: string): void;

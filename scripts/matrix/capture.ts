@@ -1,5 +1,5 @@
 /** Calls that an agent made under load, and those that were captured. */
-import { describeFailedCalls } from "../../src/core/failed-call.ts";
+import { describeFailedCalls } from "../../src/core/trajectory.ts";
 import type { AgentFlowObject } from "../../src/core/agent.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import { flowProgram } from "../../src/rollouts/programs/function-programs.ts";

@@ -1,7 +1,7 @@
 /** The command line: its commands, its help, and what becomes of errors. */
 import { Command, CommanderError } from "commander";
 import { type CommandEntry, commandTable } from "./command-table.ts";
-import type { CommandContext } from "./define-command.ts";
+import type { CliCommand, CommandContext } from "./define-command.ts";
 import { exitCodeOf, exitCodes } from "./terminal/exit-codes.ts";
 import type { CliIo } from "./terminal/io.ts";
 import { packageVersion } from "./load/package-version.ts";
@@ -28,21 +28,27 @@ async function addCommand(
   context: CommandContext,
 ): Promise<void> {
   const { words } = context;
+  const {
+    description,
+    commands,
+    help: groupHelp,
+    isHidden = false,
+  } = typeof entry === "string" ? { description: entry } : entry;
   const isAll = words[0] === "completion";
   const isNamed = path.every((word) => words.includes(word));
-  if (entry.isHidden === true && !isNamed) return;
+  if (isHidden && !isNamed) return;
   const command = parent
-    .command(path.at(-1) ?? "", { hidden: entry.isHidden === true })
-    .description(entry.description)
+    .command(path.at(-1) ?? "", { hidden: isHidden })
+    .description(description)
     .showHelpAfterError(
       `Run agent-trainer ${path.join(" ")} --help to list its arguments and options.`,
     );
-  if (entry.help !== undefined) command.addHelpText("after", entry.help);
-  if (entry.load !== undefined && (isAll || isNamed)) {
-    const loaded = await entry.load();
+  if (groupHelp !== undefined) command.addHelpText("after", groupHelp);
+  else if (isAll || isNamed) {
+    const loaded = (await import(`./commands/${path.join("-")}.ts`)) as { command: CliCommand };
     loaded.command(command, context);
   }
-  for (const [child, below] of Object.entries(entry.commands ?? {}))
+  for (const [child, below] of Object.entries(commands ?? {}))
     await addCommand(command, below, [...path, child], context);
 }
 

@@ -1,6 +1,6 @@
 /** The options that most runs set, by short names. These names are accepted nowhere else. */
 import { ConfigError } from "../core/errors.ts";
-import { isGiven } from "../util/given.ts";
+import { isGiven } from "../util/defined.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { loadLayers, readOptions } from "./load.ts";
 import type { Override, Overrides } from "./load/overrides.ts";

@@ -7,40 +7,35 @@
 export interface Sections {
   readonly model?: {
     /**
-     * Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file,
-     * OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.
+     * Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub,
+     * or builtin:shop-tiny; which of these work depends on the backend.
      * Allowed: a non-empty string.
      */
     readonly name?: string;
     /**
-     * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32
-     * for a model that is larger than the built-in one, and where the backend trains only adapters;
-     * else 0.
+     * Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32 for a model that is
+     * larger than the built-in one, and where the backend trains only adapters; else 0.
      * Allowed: a whole number of at least 0 and at most 65536, or null.
      * @default null
      */
     readonly loraRank?: number;
     /**
-     * Scale of the LoRA adapters: their output is multiplied by lora_alpha / lora_rank
-     * (arXiv:2106.09685).
+     * Scale of the LoRA adapters: their output is multiplied by lora_alpha / lora_rank (arXiv:2106.09685).
      * Allowed: a number above 0.
      * @default 32
      */
     readonly loraAlpha?: number;
     /**
-     * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in
-     * training (as QLoRA, arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none
-     * the numbers of the model.
-     * Allowed: one of none, int8.
+     * Precision of the frozen linear layers under the LoRA adapters, both in sampling and in training (as QLoRA,
+     * arXiv:2305.14314): int8 is 8-bit integers with one scale per output, none the numbers of the model.
      * @default "none"
      */
     readonly quantization?: "none" | "int8";
     /**
-     * Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of
-     * the MLP, or a list of names. Adapters on attention alone learn less, even with as many
-     * weights (Thinking Machines, LoRA Without Regret).
-     * Allowed: one of all, attention, mlp, or a list of q_proj, k_proj, v_proj, o_proj, gate_proj,
-     * up_proj, down_proj.
+     * Linear layers that get a LoRA adapter: all of the blocks, those of the attention, those of the MLP, or a list of
+     * names. Adapters on attention alone learn less, even with as many weights (Thinking Machines, LoRA Without
+     * Regret).
+     * Allowed: one of all, attention, mlp, or a list of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj.
      * @default "all"
      */
     readonly loraTargets?:
@@ -57,11 +52,11 @@ export interface Sections {
           | "down_proj"
         )[];
     /**
-     * LoRA adapters for single roles on one base model, as {role: adapter}, each sampled and
-     * trained by the calls of its roles only. none is the base model alone, which is not trained.
-     * Roles that are not named share the adapter default.
-     * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or
-     * none, or a list of role=adapter.
+     * LoRA adapters for single roles on one base model, as {role: adapter}, each sampled and trained by the calls of
+     * its roles only. none is the base model alone, which is not trained. Roles that are not named share the adapter
+     * default.
+     * Allowed: a map of roles to names of adapters (of letters, digits, _, . and -), default or none, or a list of
+     * role=adapter.
      * @default []
      */
     readonly adapterByRole?: readonly string[];
@@ -80,8 +75,8 @@ export interface Sections {
      */
     readonly valBatchSize?: number;
     /**
-     * Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the
-     * model's context length.
+     * Maximum tokens of the prompt of one model call; a longer one ends its rollout. null is the model's context
+     * length.
      * Allowed: a whole number of at least 1 and at most 16777216, or null.
      * @default null
      */
@@ -93,10 +88,8 @@ export interface Sections {
      */
     readonly seed?: number;
     /**
-     * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by
-     * difficulty and shuffle equal ones, solve_rate takes those that teach most by the solve rates
-     * observed so far, without epochs.
-     * Allowed: one of none, easy_first, hard_first, solve_rate.
+     * Order of the tasks: none shuffles those of an epoch, easy_first and hard_first sort them by difficulty and
+     * shuffle equal ones, solve_rate takes those that teach most by the solve rates observed so far, without epochs.
      * @default "none"
      */
     readonly curriculum?: OrType<
@@ -115,10 +108,8 @@ export interface Sections {
       | {
           readonly type: "solve_rate";
           /**
-           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each
-           * task from its posterior and takes the highest, expected samples tasks in proportion to
-           * the mean.
-           * Allowed: one of thompson, expected.
+           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each task from its posterior
+           * and takes the highest, expected samples tasks in proportion to the mean.
            * @default "thompson"
            */
           readonly sampling?: "thompson" | "expected";
@@ -129,8 +120,8 @@ export interface Sections {
            */
           readonly halfLife?: number;
           /**
-           * Key of a task's metadata: tasks with the same value share an estimate of their solve
-           * rate. null is an estimate for each task, which needs rollouts of that task.
+           * Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null is an
+           * estimate for each task, which needs rollouts of that task.
            * Allowed: a non-empty string, or null.
            * @default null
            */
@@ -140,8 +131,8 @@ export interface Sections {
   };
   readonly rollout?: {
     /**
-     * Group size: rollouts of each task in a step, which are compared with each other. TRL's
-     * default is 8; DAPO uses 16 (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).
+     * Group size: rollouts of each task in a step, which are compared with each other. TRL's default is 8; DAPO uses 16
+     * (arXiv:2503.14476), the GRPO paper 64 (arXiv:2402.03300).
      * Allowed: a whole number of at least 1 and at most 65536.
      * @default 8
      */
@@ -159,56 +150,50 @@ export interface Sections {
      */
     readonly untrainedRoles?: readonly string[];
     /**
-     * Which calls are kept out of training because a rule takes them for side calls: own, those of
-     * rules that the agent was given; exclude, those of any rule, also of the built-in ones of
-     * claudeCode, codex, opencode and pi (quota, title, summary, suggestion, small-model,
-     * sub-agent); a list, those of the rules in it; train, none. All other calls are trained with
-     * the reward of their rollout.
+     * Which calls are kept out of training because a rule takes them for side calls: own, those of rules that the agent
+     * was given; exclude, those of any rule, also of the built-in ones of claudeCode, codex, opencode and pi (quota,
+     * title, summary, suggestion, small-model, sub-agent); a list, those of the rules in it; train, none. All other
+     * calls are trained with the reward of their rollout.
      * Allowed: one of own, train, exclude, or a list of rules.
      * @default "own"
      */
     readonly sideCalls?: "own" | "train" | "exclude" | readonly string[];
     /**
-     * Which reward is trained on when an evaluator scores rollouts that report rewards themselves,
-     * as workflows and environments do: evaluator takes the evaluator's, rollout takes the reported
-     * ones.
-     * Allowed: one of evaluator, rollout.
+     * Which reward is trained on when an evaluator scores rollouts that report rewards themselves, as workflows and
+     * environments do: evaluator takes the evaluator's, rollout takes the reported ones.
      * @default "evaluator"
      */
     readonly rewardSource?: "evaluator" | "rollout";
     /**
-     * Minimum reward of a correct rollout, where it is scored with a plain number; null counts
-     * rewards of at least 1 as correct, of at most 0 as incorrect, and leaves those in between
-     * undecided.
+     * Minimum reward of a correct rollout, where it is scored with a plain number; null counts rewards of at least 1 as
+     * correct, of at most 0 as incorrect, and leaves those in between undecided.
      * Allowed: a number, or null.
      * @default null
      */
     readonly solvedReward?: number | null;
     /**
-     * Reward of a rollout in which the agent threw or timed out; set it to the lowest reward of the
-     * evaluator.
+     * Reward of a rollout in which the agent threw or timed out; set it to the lowest reward of the evaluator.
      * Allowed: a number.
      * @default 0
      */
     readonly failureReward?: number;
     /**
-     * Retry training rollouts in which the agent threw or timed out, and exclude those that still
-     * fail, instead of giving them rollout.failure_reward.
-     * Allowed: true or false.
+     * Retry training rollouts in which the agent threw or timed out, and exclude those that still fail, instead of
+     * giving them rollout.failure_reward.
      * @default false
      */
     readonly retryAgentErrors?: boolean;
     readonly train?: {
       /**
-       * Sampling temperature in training; 0 is greedy, 1 samples from the model's own distribution,
-       * as verl and TRL do by default.
+       * Sampling temperature in training; 0 is greedy, 1 samples from the model's own distribution, as verl and TRL do
+       * by default.
        * Allowed: a number of at least 0 and at most 10.
        * @default 1
        */
       readonly temperature?: number;
       /**
-       * Top-p (nucleus) sampling in training: sample from the most likely tokens whose
-       * probabilities add up to this; 1 is off.
+       * Top-p (nucleus) sampling in training: sample from the most likely tokens whose probabilities add up to this; 1
+       * is off.
        * Allowed: a number above 0 and at most 1.
        * @default 1
        */
@@ -220,8 +205,8 @@ export interface Sections {
        */
       readonly topK?: number;
       /**
-       * Min-p sampling in training: exclude tokens whose probability is below this fraction of that
-       * of the most likely token; 0 is off.
+       * Min-p sampling in training: exclude tokens whose probability is below this fraction of that of the most likely
+       * token; 0 is off.
        * Allowed: a number of at least 0 and at most 1.
        * @default 0
        */
@@ -259,8 +244,7 @@ export interface Sections {
        */
       readonly minP?: number;
       /**
-       * Maximum tokens that one model call may sample in validation; null is
-       * rollout.train.max_tokens.
+       * Maximum tokens that one model call may sample in validation; null is rollout.train.max_tokens.
        * Allowed: a whole number of at least 1 and at most 16777216, or null.
        * @default null
        */
@@ -269,62 +253,56 @@ export interface Sections {
   };
   readonly stepwiseAdvantage?: {
     /**
-     * Step-wise advantages: apply stepwise_advantage.mode, gamma and normalize_by_steps; false
-     * gives all steps the advantage of their trajectory.
-     * Allowed: true or false.
+     * Step-wise advantages: apply stepwise_advantage.mode, gamma and normalize_by_steps; false gives all steps the
+     * advantage of their trajectory.
      * @default false
      */
     readonly enable?: boolean;
     /**
-     * Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step
-     * compares the return of step k with that of step k of the other trajectories in the group.
-     * Allowed: one of broadcast, per_step.
+     * Unit of the comparison: broadcast gives all steps the advantage of their trajectory, per_step compares the return
+     * of step k with that of step k of the other trajectories in the group.
      * @default "broadcast"
      */
     readonly mode?: "broadcast" | "per_step";
     /**
-     * Discount of later steps' rewards in the return of a step, for
-     * stepwise_advantage.mode=per_step; 1 is no discount, 0 ignores later steps, for workflows that
-     * have discounted already.
+     * Discount of later steps' rewards in the return of a step, for stepwise_advantage.mode=per_step; 1 is no discount,
+     * 0 ignores later steps, for workflows that have discounted already.
      * Allowed: a number of at least 0 and at most 1.
      * @default 1
      */
     readonly gamma?: number;
     /**
      * Divide the advantages of a trajectory by its number of steps.
-     * Allowed: true or false.
      * @default false
      */
     readonly normalizeBySteps?: boolean;
   };
   readonly training?: {
     /**
-     * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in
-     * model; for larger ones 3e-4 with LoRA, as in tinker-cookbook, and a tenth of it for full
-     * fine-tuning (Thinking Machines, LoRA Without Regret), for which verl and TRL use 1e-6.
+     * Peak learning rate, after warm-up; 0 freezes the weights. null is 1e-4 for the built-in model; for larger ones
+     * 3e-4 with LoRA, as in tinker-cookbook, and a tenth of it for full fine-tuning (Thinking Machines, LoRA Without
+     * Regret), for which verl and TRL use 1e-6.
      * Allowed: a number of at least 0 and at most 1, or null.
      * @default null
      */
     readonly learningRate?: number;
     /**
-     * Learning rates of single adapters of model.adapter_by_role in place of
-     * training.learning_rate, as {judge: 1e-5}, with the same schedule; 0 freezes one as it is. The
-     * adapter of roles that are not named is default.
+     * Learning rates of single adapters of model.adapter_by_role in place of training.learning_rate, as {judge: 1e-5},
+     * with the same schedule; 0 freezes one as it is. The adapter of roles that are not named is default.
      * Allowed: a map of adapters to numbers from 0 on, or a list of name=number.
      * @default []
      */
     readonly learningRateByAdapter?: readonly string[];
     /**
      * Learning-rate schedule after warm-up; linear and cosine decay to min_ratio.
-     * Allowed: one of constant, linear, cosine.
      * @default "constant"
      */
     readonly lrSchedule?: OrType<
       | {
           readonly type: "constant";
           /**
-           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all
-           * steps, rounded down; 0 is none.
+           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all steps, rounded down; 0
+           * is none.
            * Allowed: a whole number of steps of at least 0, or a fraction below 1.
            * @default 0
            */
@@ -333,8 +311,8 @@ export interface Sections {
       | {
           readonly type: "linear" | "cosine";
           /**
-           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all
-           * steps, rounded down; 0 is none.
+           * Linear warm-up of the learning rate: a number of steps, or below 1 a fraction of all steps, rounded down; 0
+           * is none.
            * Allowed: a whole number of steps of at least 0, or a fraction below 1.
            * @default 0
            */
@@ -372,8 +350,8 @@ export interface Sections {
      */
     readonly weightDecay?: number;
     /**
-     * Maximum global gradient norm; larger gradients are scaled down to it. 0 is no clipping; TRL
-     * and verl use 1 by default.
+     * Maximum global gradient norm; larger gradients are scaled down to it. 0 is no clipping; TRL and verl use 1 by
+     * default.
      * Allowed: a number of at least 0.
      * @default 1
      */
@@ -385,8 +363,7 @@ export interface Sections {
      */
     readonly numMinibatches?: number;
     /**
-     * Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on
-     * once.
+     * Passes over the rows of a step; with 1, verl's and TRL's default, each row is trained on once.
      * Allowed: a whole number of at least 1 and at most 10000.
      * @default 1
      */
@@ -395,7 +372,6 @@ export interface Sections {
   readonly guards?: {
     /**
      * What a loss or gradient that is not finite does: raise ends the run, skip skips that update.
-     * Allowed: one of raise, skip.
      * @default "raise"
      */
     readonly onNonFinite?: OrType<
@@ -413,51 +389,47 @@ export interface Sections {
         }
     >;
     /**
-     * Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action
-     * applies. null is off.
+     * Limit of the gradient norm before clipping (train/grad_norm); above it, guards.action applies. null is off.
      * Allowed: a number above 0, or null.
      * @default null
      */
     readonly gradNorm?: number | null;
     /**
-     * Limit of the estimated KL divergence from the weights that sampled (train/kl_k3), in nats per
-     * token; above it, guards.action applies. null is off.
+     * Limit of the estimated KL divergence from the weights that sampled (train/kl_k3), in nats per token; above it,
+     * guards.action applies. null is off.
      * Allowed: a number above 0, or null.
      * @default null
      */
     readonly kl?: number | null;
     /**
-     * Limit of the mean probability ratio to the weights that sampled (train/ratio_mean); above it
-     * or below its inverse, guards.action applies. null is off.
+     * Limit of the mean probability ratio to the weights that sampled (train/ratio_mean); above it or below its
+     * inverse, guards.action applies. null is off.
      * Allowed: a number above 1, or null.
      * @default null
      */
     readonly ratio?: number | null;
     /**
-     * What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns,
-     * end_step makes no further updates in the step, stop ends the run.
-     * Allowed: one of warn, end_step, stop.
+     * What happens when guards.grad_norm, guards.kl or guards.ratio is exceeded: warn only warns, end_step makes no
+     * further updates in the step, stop ends the run.
      * @default "stop"
      */
     readonly action?: "warn" | "end_step" | "stop";
   };
   readonly health?: {
     /**
-     * Look for problems in the metrics of every step and validation, such as rewards without
-     * variance or a collapse of entropy, and warn once of each.
-     * Allowed: true or false.
+     * Look for problems in the metrics of every step and validation, such as rewards without variance or a collapse of
+     * entropy, and warn once of each.
      * @default true
      */
     readonly enabled?: boolean;
     /**
-     * Problems that end the run when they are found, by name; the last completed step is saved. The
-     * page docs/health.md explains each.
-     * Allowed: a list of no_reward_variance, groups_filtered, advantages_zero,
-     * few_informative_groups, reward_hacked, validation_diverges, gradient_zero,
-     * gradient_exploding, updates_skipped, learning_rate_high, learning_rate_low, entropy_collapse,
-     * entropy_explosion, length_collapse, truncation, garbled_output, repeated_text,
-     * empty_responses, tool_errors, malformed_tool_calls, failed_rollouts, retries,
-     * untrainable_calls, sampler_trainer_gap, stale_weights, each at most once.
+     * Problems that end the run when they are found, by name; the last completed step is saved. The page docs/health.md
+     * explains each.
+     * Allowed: a list of no_reward_variance, groups_filtered, advantages_zero, few_informative_groups, reward_hacked,
+     * validation_diverges, gradient_zero, gradient_exploding, updates_skipped, learning_rate_high, learning_rate_low,
+     * entropy_collapse, entropy_explosion, length_collapse, truncation, garbled_output, repeated_text, empty_responses,
+     * tool_errors, malformed_tool_calls, failed_rollouts, retries, untrainable_calls, sampler_trainer_gap,
+     * stale_weights, each at most once.
      * @default []
      */
     readonly stop?: readonly (
@@ -490,52 +462,48 @@ export interface Sections {
   };
   readonly budget?: {
     /**
-     * Maximum tokens of the run: prompts, sampled tokens and trained sequences, validations
-     * included. The run saves a checkpoint and ends before a step that would exceed it; null is no
-     * limit.
+     * Maximum tokens of the run: prompts, sampled tokens and trained sequences, validations included. The run saves a
+     * checkpoint and ends before a step that would exceed it; null is no limit.
      * Allowed: a whole number of at least 1, or null.
      * @default null
      */
     readonly tokens?: number | null;
     /**
-     * Maximum cost of the run in US dollars, by the prices of budget.prices; refused where prices
-     * are unknown. null is no limit.
+     * Maximum cost of the run in US dollars, by the prices of budget.prices; refused where prices are unknown. null is
+     * no limit.
      * Allowed: a number above 0, or null.
      * @default null
      */
     readonly usd?: number | null;
     /**
-     * Maximum minutes on the clock, over all processes of the run, validations included. The run
-     * saves a checkpoint and ends before a step that would exceed it; null is no limit.
+     * Maximum minutes on the clock, over all processes of the run, validations included. The run saves a checkpoint and
+     * ends before a step that would exceed it; null is no limit.
      * Allowed: a number above 0 and at most 5256000, or null.
      * @default null
      */
     readonly minutes?: number | null;
     readonly prices?: {
       /**
-       * Price of a million prompt tokens in US dollars; null is the built-in table's, where it
-       * lists the model.
+       * Price of a million prompt tokens in US dollars; null is the built-in table's, where it lists the model.
        * Allowed: a number of at least 0, or null.
        * @default null
        */
       readonly prompt?: number | null;
       /**
-       * Price of a million sampled tokens in US dollars; null is the built-in table's, where it
-       * lists the model.
+       * Price of a million sampled tokens in US dollars; null is the built-in table's, where it lists the model.
        * Allowed: a number of at least 0, or null.
        * @default null
        */
       readonly sampled?: number | null;
       /**
-       * Price of a million trained tokens in US dollars; null is the built-in table's, where it
-       * lists the model.
+       * Price of a million trained tokens in US dollars; null is the built-in table's, where it lists the model.
        * Allowed: a number of at least 0, or null.
        * @default null
        */
       readonly trained?: number | null;
       /**
-       * Price of one GPU-hour of dedicated hardware in US dollars; null is the built-in table's,
-       * where it lists the accelerator.
+       * Price of one GPU-hour of dedicated hardware in US dollars; null is the built-in table's, where it lists the
+       * accelerator.
        * Allowed: a number of at least 0, or null.
        * @default null
        */
@@ -544,22 +512,21 @@ export interface Sections {
   };
   readonly rejectionSample?: {
     /**
-     * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their
-     * place, as DAPO's dynamic sampling does (arXiv:2503.14476).
-     * Allowed: true or false.
+     * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their place, as DAPO's dynamic
+     * sampling does (arXiv:2503.14476).
      * @default false
      */
     readonly enable?: boolean;
     /**
-     * Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size;
-     * verl's DAPO recipe uses 3.
+     * Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size; verl's DAPO recipe
+     * uses 3.
      * Allowed: a number of at least 1 and at most 100.
      * @default 1
      */
     readonly multiplier?: number;
     /**
-     * Minimum tasks with differing rewards that rejection sampling collects before it trains; null
-     * is data.train_batch_size.
+     * Minimum tasks with differing rewards that rejection sampling collects before it trains; null is
+     * data.train_batch_size.
      * Allowed: a whole number of at least 1 and at most 1000000, or null.
      * @default null
      */
@@ -571,8 +538,8 @@ export interface Sections {
      */
     readonly minTrajsPerGroup?: number;
     /**
-     * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step
-     * trains on what it has.
+     * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step trains on what it
+     * has.
      * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 10
      */
@@ -600,9 +567,8 @@ export interface Sections {
   };
   readonly asyncTraining?: {
     /**
-     * Asynchronous training: rollouts run while the policy is updated. false is synchronous: all
-     * rollouts of a step end before its update begins.
-     * Allowed: true or false.
+     * Asynchronous training: rollouts run while the policy is updated. false is synchronous: all rollouts of a step end
+     * before its update begins.
      * @default false
      */
     readonly enable?: boolean;
@@ -613,9 +579,9 @@ export interface Sections {
      */
     readonly miniBatchSize?: number | null;
     /**
-     * Maximum staleness of rollouts, in weight syncs, rounded up; 0 allows only those sampled since
-     * the last sync. AReaL reports no loss of accuracy at 4 with decoupled ratios, as of
-     * algorithm.rollout_correction=recompute (arXiv:2505.24298).
+     * Maximum staleness of rollouts, in weight syncs, rounded up; 0 allows only those sampled since the last sync.
+     * AReaL reports no loss of accuracy at 4 with decoupled ratios, as of algorithm.rollout_correction=recompute
+     * (arXiv:2505.24298).
      * Allowed: a number of at least 0 and at most 1000.
      * @default 1
      */
@@ -627,9 +593,8 @@ export interface Sections {
      */
     readonly triggerParameterSyncStep?: number;
     /**
-     * Let rollouts continue through a weight sync; false waits for those in flight and starts none
-     * until the sync is done.
-     * Allowed: true or false.
+     * Let rollouts continue through a weight sync; false waits for those in flight and starts none until the sync is
+     * done.
      * @default true
      */
     readonly partialRollout?: boolean;
@@ -648,21 +613,18 @@ export interface Sections {
      */
     readonly totalBatches?: number;
     /**
-     * Steps between validations; 0 validates only before the first step (trainer.val_before_train)
-     * and after the last.
+     * Steps between validations; 0 validates only before the first step (trainer.val_before_train) and after the last.
      * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */
     readonly testFreq?: number;
     /**
      * Validate once before the first step, if there is validation data.
-     * Allowed: true or false.
      * @default true
      */
     readonly valBeforeTrain?: boolean;
     /**
      * Validate once and do not train.
-     * Allowed: true or false.
      * @default false
      */
     readonly valOnly?: boolean;
@@ -679,8 +641,7 @@ export interface Sections {
      */
     readonly seed?: number;
     /**
-     * Name of the run, and of its folder in trainer.output_dir; null derives one from the date and
-     * time.
+     * Name of the run, and of its folder in trainer.output_dir; null derives one from the date and time.
      * Allowed: a folder name, or null.
      * @default null
      */
@@ -692,8 +653,8 @@ export interface Sections {
      */
     readonly outputDir?: string;
     /**
-     * Maximum fraction of a step's rollouts that may fail before the run stops; rollouts in which
-     * the agent failed after a successful model call are scored and do not count.
+     * Maximum fraction of a step's rollouts that may fail before the run stops; rollouts in which the agent failed
+     * after a successful model call are scored and do not count.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0.5
      */
@@ -705,22 +666,19 @@ export interface Sections {
      */
     readonly keepCheckpoints?: number;
     /**
-     * Save the step with the best validation so far (trainer.best_metric), and keep it in addition
-     * to the newest; RUN/best names it.
-     * Allowed: true or false.
+     * Save the step with the best validation so far (trainer.best_metric), and keep it in addition to the newest;
+     * RUN/best names it.
      * @default false
      */
     readonly keepBest?: boolean;
     /**
-     * Validation metric whose highest value is the best, for trainer.keep_best and
-     * trainer.early_stopping_patience.
+     * Validation metric whose highest value is the best, for trainer.keep_best and trainer.early_stopping_patience.
      * Allowed: the name of a metric of validations, val/....
      * @default "val/reward/mean"
      */
     readonly bestMetric?: string;
     /**
-     * Stop after this many validations in a row without a better value of trainer.best_metric; 0
-     * never stops early.
+     * Stop after this many validations in a row without a better value of trainer.best_metric; 0 never stops early.
      * Allowed: a whole number of at least 0 and at most 1000000000.
      * @default 0
      */
@@ -735,8 +693,8 @@ export interface Sections {
   };
   readonly tracking?: {
     /**
-     * Trackers that receive the run's metrics, any number at once; a run always shows progress and
-     * writes metrics.jsonl. One that fails or hangs is dropped with a warning.
+     * Trackers that receive the run's metrics, any number at once; a run always shows progress and writes
+     * metrics.jsonl. One that fails or hangs is dropped with a warning.
      * Allowed: a list of tensorboard, wandb, mlflow, prometheus, opentelemetry, each at most once.
      * @default []
      */
@@ -761,9 +719,8 @@ export interface Sections {
     readonly timeoutS?: number;
     readonly wandb?: {
       /**
-       * How W&B gets the run: offline writes its log into the run folder, for wandb sync; online
-       * uploads that while the run goes, with the installed command wandb.
-       * Allowed: one of offline, online.
+       * How W&B gets the run: offline writes its log into the run folder, for wandb sync; online uploads that while the
+       * run goes, with the installed command wandb.
        * @default "offline"
        */
       readonly mode?: "offline" | "online";
@@ -776,8 +733,8 @@ export interface Sections {
     };
     readonly mlflow?: {
       /**
-       * MLflow tracking server. A token is read from MLFLOW_TRACKING_TOKEN, or a user and password
-       * from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.
+       * MLflow tracking server. A token is read from MLFLOW_TRACKING_TOKEN, or a user and password from
+       * MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD.
        * Allowed: a string.
        * @default "http://127.0.0.1:5000"
        */
@@ -799,15 +756,14 @@ export interface Sections {
     };
     readonly opentelemetry?: {
       /**
-       * URL that spans are posted to as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces;
-       * null takes the environment's OTEL_EXPORTER_OTLP_ENDPOINT.
+       * URL that spans are posted to as OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; null takes the
+       * environment's OTEL_EXPORTER_OTLP_ENDPOINT.
        * Allowed: a string, or null.
        * @default null
        */
       readonly endpoint?: string | null;
       /**
        * Whether spans hold messages and tool arguments, which may be private.
-       * Allowed: true or false.
        * @default false
        */
       readonly content?: boolean;
@@ -815,31 +771,29 @@ export interface Sections {
   };
   readonly record?: {
     /**
-     * Training rollouts of each step that are kept in the run folder: those of a few tasks, chosen
-     * by the seed, and all that failed; -1 keeps all. Validations are kept whole, and metrics are
-     * those of all rollouts.
+     * Training rollouts of each step that are kept in the run folder: those of a few tasks, chosen by the seed, and all
+     * that failed; -1 keeps all. Validations are kept whole, and metrics are those of all rollouts.
      * Allowed: -1, 0, or a whole number of rollouts.
      * @default -1
      */
     readonly episodes?: number;
     /**
-     * How files of episodes, of tokens in training and of HTTP bodies are written: as text, or
-     * packed with gzip to less than half, which zcat and every command here read.
-     * Allowed: one of none, gzip.
+     * How files of episodes, of tokens in training and of HTTP bodies are written: as text, or packed with gzip to less
+     * than half, which zcat and every command here read.
      * @default "none"
      */
     readonly compression?: "none" | "gzip";
     /**
-     * Training rows of each step whose per-token numbers are kept for the viewer:
-     * log-probabilities, entropy (with local), advantages and masks, of a few tasks chosen by the
-     * seed; -1 keeps all, 0 none. Costs a forward pass over these rows, with local two.
+     * Training rows of each step whose per-token numbers are kept for the viewer: log-probabilities, entropy (with
+     * local), advantages and masks, of a few tasks chosen by the seed; -1 keeps all, 0 none. Costs a forward pass over
+     * these rows, with local two.
      * Allowed: -1, 0, or a whole number of rows.
      * @default 0
      */
     readonly tokenRows?: number;
     /**
-     * Kilobytes kept for the viewer of each HTTP request body and each response body of the agents'
-     * model calls, with keys redacted; longer ones are cut, and 0 keeps none.
+     * Kilobytes kept for the viewer of each HTTP request body and each response body of the agents' model calls, with
+     * keys redacted; longer ones are cut, and 0 keeps none.
      * Allowed: a whole number of at least 0 and at most 65536.
      * @default 0
      */
@@ -853,8 +807,8 @@ export interface Sections {
      */
     readonly nParallelTasks?: number;
     /**
-     * Maximum retries of a rollout after a failure of the connection, the inference server or the
-     * setup hook; 0 is none. For failures of the agent, see rollout.retry_agent_errors.
+     * Maximum retries of a rollout after a failure of the connection, the inference server or the setup hook; 0 is
+     * none. For failures of the agent, see rollout.retry_agent_errors.
      * Allowed: a whole number of at least 0 and at most 1000.
      * @default 2
      */
@@ -884,8 +838,7 @@ export interface Sections {
      */
     readonly evaluatorTimeoutS?: number;
     /**
-     * Timeout in seconds of the teardown of one rollout attempt, which removes what its setup hook
-     * created.
+     * Timeout in seconds of the teardown of one rollout attempt, which removes what its setup hook created.
      * Allowed: a number above 0 and at most 2147483.
      * @default 60
      */
@@ -893,9 +846,8 @@ export interface Sections {
   };
   readonly gateway?: {
     /**
-     * Address that the run's gateway listens on; null is 127.0.0.1, which only this machine
-     * reaches, 0.0.0.0 every address, for agents in containers and on other machines. Calls need
-     * the token of their rollout.
+     * Address that the run's gateway listens on; null is 127.0.0.1, which only this machine reaches, 0.0.0.0 every
+     * address, for agents in containers and on other machines. Calls need the token of their rollout.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -907,16 +859,16 @@ export interface Sections {
      */
     readonly port?: number;
     /**
-     * URL by which agents reach the run's gateway, without a path, such as
-     * http://host.docker.internal:8000; null is the address that it listens on.
+     * URL by which agents reach the run's gateway, without a path, such as http://host.docker.internal:8000; null is
+     * the address that it listens on.
      * Allowed: a string, or null.
      * @default null
      */
     readonly publicUrl?: string | null;
   };
   /**
-   * Training backend, which holds the weights: local, tinker, fireworks, verl, or path#export of a
-   * function that creates a backend. Code may pass a backend in its place.
+   * Training backend, which holds the weights: local, tinker, fireworks, verl, or path#export of a function that
+   * creates a backend. Code may pass a backend in its place.
    * Allowed: a non-empty string.
    * @default "local"
    */
@@ -930,29 +882,26 @@ export interface Sections {
      */
     readonly threads?: number | null;
     /**
-     * What matrix products are computed in, the same for sampling and training; auto is bf16 where
-     * the processor has instructions for it, else f32.
-     * Allowed: one of auto, f32, bf16.
+     * What matrix products are computed in, the same for sampling and training; auto is bf16 where the processor has
+     * instructions for it, else f32.
      * @default "auto"
      */
     readonly precision?: "auto" | "f32" | "bf16";
     /**
-     * Memory in MiB for the activations of one training micro-batch; less memory makes training
-     * slower.
+     * Memory in MiB for the activations of one training micro-batch; less memory makes training slower.
      * Allowed: a whole number of at least 64 and at most 16777216.
      * @default 1536
      */
     readonly trainingMemoryMib?: number;
     /**
-     * Memory in MiB for the KV cache of running sequences and prompts; with less, more of them
-     * wait. null is a quarter of the machine's memory.
+     * Memory in MiB for the KV cache of running sequences and prompts; with less, more of them wait. null is a quarter
+     * of the machine's memory.
      * Allowed: a whole number of at least 64 and at most 16777216, or null.
      * @default null
      */
     readonly cacheMemoryMib?: number | null;
     /**
      * Precision of AdamW's moments; bfloat16 takes half of the memory, with stochastic rounding.
-     * Allowed: one of float32, bfloat16.
      * @default "float32"
      */
     readonly momentPrecision?: "float32" | "bfloat16";
@@ -966,15 +915,13 @@ export interface Sections {
      */
     readonly baseUrl?: string | null;
     /**
-     * Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the
-     * server reports.
+     * Tokenizer of the model: a folder or OWNER/NAME on a hub; null is model.name, or what the server reports.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly tokenizer?: string | null;
     /**
-     * Context length of the model: maximum tokens of prompt and completion together; null requests
-     * it from the server.
+     * Context length of the model: maximum tokens of prompt and completion together; null requests it from the server.
      * Allowed: a whole number of at least 2 and at most 16777216, or null.
      * @default null
      */
@@ -986,22 +933,18 @@ export interface Sections {
      */
     readonly checkpointTtlS?: number | null;
     /**
-     * Whether a snapshot of the server keeps its weights while training continues: probe checks it
-     * at the first weight sync and refuses a server whose snapshots follow the trained weights;
-     * frozen trusts the server; live trains on one whose snapshots follow, synchronously only.
-     * Allowed: one of probe, frozen, live.
+     * Whether a snapshot of the server keeps its weights while training continues: probe checks it at the first weight
+     * sync and refuses a server whose snapshots follow the trained weights; frozen trusts the server; live trains on
+     * one whose snapshots follow, synchronously only.
      * @default "probe"
      */
     readonly snapshots?: "probe" | "frozen" | "live";
   };
-  /**
-   * Options of the backend fireworks, where the trainer creates it: by name, with
-   * backend=fireworks.
-   */
+  /** Options of the backend fireworks, where the trainer creates it: by name, with backend=fireworks. */
   readonly fireworks?: {
     /**
-     * Root URL of the Fireworks API; null is FIREWORKS_BASE_URL, else the hosted service. The key
-     * is read from FIREWORKS_API_KEY.
+     * Root URL of the Fireworks API; null is FIREWORKS_BASE_URL, else the hosted service. The key is read from
+     * FIREWORKS_API_KEY.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1013,48 +956,43 @@ export interface Sections {
      */
     readonly account?: string | null;
     /**
-     * Tokenizer of the model: a folder or OWNER/NAME on a hub. Fireworks does not report it; null
-     * is model.name.
+     * Tokenizer of the model: a folder or OWNER/NAME on a hub. Fireworks does not report it; null is model.name.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly tokenizer?: string | null;
     /**
-     * Context length of the model: maximum tokens of prompt and completion together. Serverless
-     * training does not report it, so it must be set there; null is that of
-     * fireworks.training_shape.
+     * Context length of the model: maximum tokens of prompt and completion together. Serverless training does not
+     * report it, so it must be set there; null is that of fireworks.training_shape.
      * Allowed: a whole number of at least 2 and at most 16777216, or null.
      * @default null
      */
     readonly contextLength?: number | null;
     /**
      * Whether the adapter covers the attention.
-     * Allowed: true or false.
      * @default true
      */
     readonly trainAttn?: boolean;
     /**
      * Whether the adapter covers the MLP.
-     * Allowed: true or false.
      * @default true
      */
     readonly trainMlp?: boolean;
     /**
      * Whether the adapter covers the output head.
-     * Allowed: true or false.
      * @default true
      */
     readonly trainUnembed?: boolean;
     /**
-     * Name of a new model of the account that the last checkpoint becomes at the end of the run;
-     * null is none. Everything else is deleted with the training session.
+     * Name of a new model of the account that the last checkpoint becomes at the end of the run; null is none.
+     * Everything else is deleted with the training session.
      * Allowed: null, or at most 63 lower-case letters, digits and hyphens.
      * @default null
      */
     readonly outputModel?: string | null;
     /**
-     * Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and
-     * a deployment are created for the run and deleted at its end. null is serverless training.
+     * Training shape of a dedicated trainer, accounts/fireworks/trainingShapes/NAME: a trainer and a deployment are
+     * created for the run and deleted at its end. null is serverless training.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1084,8 +1022,7 @@ export interface Sections {
      */
     readonly capacityTimeoutS?: number;
     /**
-     * Timeout in seconds for a dedicated trainer to start once it has hardware, and for its
-     * deployment.
+     * Timeout in seconds for a dedicated trainer to start once it has hardware, and for its deployment.
      * Allowed: a number above 0.
      * @default 3600
      */
@@ -1097,8 +1034,8 @@ export interface Sections {
      */
     readonly weightSyncTimeoutS?: number;
     /**
-     * Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does
-     * when this process is killed.
+     * Time in seconds without a request after which Fireworks ends a dedicated trainer, as it does when this process is
+     * killed.
      * Allowed: a whole number of at least 60 and at most 10800.
      * @default 3600
      */
@@ -1116,8 +1053,7 @@ export interface Sections {
      */
     readonly timeoutS?: number;
     /**
-     * Time in seconds for which a request is repeated while Fireworks cannot be reached or is
-     * overloaded.
+     * Time in seconds for which a request is repeated while Fireworks cannot be reached or is overloaded.
      * Allowed: a number above 0 and at most 86400.
      * @default 3600
      */
@@ -1126,16 +1062,14 @@ export interface Sections {
   /** Options of the backend verl, where the trainer creates it: by name, with backend=verl. */
   readonly verl?: {
     /**
-     * Python interpreter that has verl installed; null is the one that `agent-trainer verl setup`
-     * made, else python3.
+     * Python interpreter that has verl installed; null is the one that `agent-trainer verl setup` made, else python3.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly python?: string | null;
     /**
-     * How the bridge to verl starts: process is a child process, job a Ray job, attach connects to
-     * one that already runs.
-     * Allowed: one of process, job, attach.
+     * How the bridge to verl starts: process is a child process, job a Ray job, attach connects to one that already
+     * runs.
      * @default "process"
      */
     readonly launcher?: OrType<
@@ -1145,8 +1079,8 @@ export interface Sections {
       | {
           readonly type: "job" | "attach";
           /**
-           * URL of the bridge for attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of
-           * Ray's dashboard for job, where null is http://127.0.0.1:8265.
+           * URL of the bridge for attach (its token is read from AGENT_TRAINER_BRIDGE_TOKEN), or of Ray's dashboard for
+           * job, where null is http://127.0.0.1:8265.
            * Allowed: a non-empty string, or null.
            * @default null
            */
@@ -1172,9 +1106,8 @@ export interface Sections {
      */
     readonly nodes?: number;
     /**
-     * Placement of verl's inference servers: colocated shares the GPUs with training, and servers
-     * sleep during updates; disaggregated gives them separate GPUs.
-     * Allowed: one of colocated, disaggregated.
+     * Placement of verl's inference servers: colocated shares the GPUs with training, and servers sleep during updates;
+     * disaggregated gives them separate GPUs.
      * @default "colocated"
      */
     readonly placement?: OrType<
@@ -1228,51 +1161,46 @@ export interface Sections {
      */
     readonly timeoutS?: number;
     /**
-     * Options that are passed on to verl unchanged: a tree under verl.config, as
-     * verl.config.actor_rollout_ref..., or a list of Hydra overrides, key=value.
+     * Options that are passed on to verl unchanged: a tree under verl.config, as verl.config.actor_rollout_ref..., or a
+     * list of Hydra overrides, key=value.
      * Allowed: a tree of verl's options, or a list of key=value.
      * @default []
      */
     readonly config?: readonly string[];
   };
   /**
-   * Agent as path#export of a module: a flow, a workflow class, or an object with the agent options
-   * of AgentTrainer. null only where code passes the agent.
+   * Agent as path#export of a module: a flow, a workflow class, or an object with the agent options of AgentTrainer.
+   * null only where code passes the agent.
    * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly agent?: string | null;
   readonly agentCommand?: {
     /**
-     * Command that is the agent, in place of agent: a text, or a list of words. Its files are
-     * relative to the configuration file.
+     * Command that is the agent, in place of agent: a text, or a list of words. Its files are relative to the
+     * configuration file.
      * Allowed: a non-empty string, or a string, or null.
      * @default null
      */
     readonly run?: string | readonly string[] | null;
     /**
-     * Start the command once, as an HTTP server that takes all rollouts, instead of once for each
-     * rollout.
-     * Allowed: true or false.
+     * Start the command once, as an HTTP server that takes all rollouts, instead of once for each rollout.
      * @default false
      */
     readonly serves?: boolean;
     /**
-     * Folder that the command runs in: own is a new empty one for each rollout, folder is that of
-     * the configuration file.
-     * Allowed: one of own, folder.
+     * Folder that the command runs in: own is a new empty one for each rollout, folder is that of the configuration
+     * file.
      * @default "own"
      */
     readonly cwd?: "own" | "folder";
     /**
      * How the command's output becomes episode.output: as text, or parsed as JSON.
-     * Allowed: one of text, json.
      * @default "text"
      */
     readonly output?: "text" | "json";
     /**
-     * Limit in MiB on the resident memory of the command of one rollout and all that it starts, on
-     * Linux; null is none.
+     * Limit in MiB on the resident memory of the command of one rollout and all that it starts, on Linux; null is none.
      * Allowed: a whole number of at least 1 and at most 16777216, or null.
      * @default null
      */
@@ -1284,33 +1212,32 @@ export interface Sections {
      */
     readonly maxOutputBytes?: number;
     /**
-     * Names of environment variables that the command gets in addition to those of the model and
-     * what programs need to run.
+     * Names of environment variables that the command gets in addition to those of the model and what programs need to
+     * run.
      * Allowed: a string.
      * @default []
      */
     readonly passEnv?: readonly string[];
   };
   /**
-   * Evaluator as path#export of a module; null for agents that report their reward, and where code
-   * passes the agent.
+   * Evaluator as path#export of a module; null for agents that report their reward, and where code passes the agent.
    * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly evaluator?: string | null;
   /**
-   * What scores the rollouts of a task relative to each other, as path#export of a function of the
-   * task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators; environment is
-   * the group judge of env. Its scores are trained on in place of the evaluator's, which
-   * validations still need. Code may pass it as groupEvaluator; null is none.
+   * What scores the rollouts of a task relative to each other, as path#export of a function of the task and its
+   * episodes, such as relativeJudge(...) of agent-trainer/evaluators; environment is the group judge of env. Its scores
+   * are trained on in place of the evaluator's, which validations still need. Code may pass it as groupEvaluator; null
+   * is none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly groupEvaluator?: string | null;
   /**
-   * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL,
-   * harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or
-   * path#export of a module. null is none.
+   * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, harbor:FOLDER,
+   * verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null is
+   * none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1323,16 +1250,14 @@ export interface Sections {
      */
     readonly split?: string;
     /**
-     * Split of the environment whose tasks are validated on, unless dataset.val is set; null is no
-     * validation.
+     * Split of the environment whose tasks are validated on, unless dataset.val is set; null is no validation.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly valSplit?: string | null;
     /**
-     * How the rewards of the calls of an episode make that of the rollout: their sum, or the last
-     * one. Each is a signal as well.
-     * Allowed: one of sum, last.
+     * How the rewards of the calls of an episode make that of the rollout: their sum, or the last one. Each is a signal
+     * as well.
      * @default "sum"
      */
     readonly reward?: "sum" | "last";
@@ -1343,15 +1268,14 @@ export interface Sections {
      */
     readonly maxTurns?: number;
     /**
-     * System message before the prompt of the environment, for the agent that is used where agent
-     * is null; null is none.
+     * System message before the prompt of the environment, for the agent that is used where agent is null; null is
+     * none.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly systemPrompt?: string | null;
     /**
-     * Maximum length of a result that the model sees, in characters; the middle of a longer one is
-     * omitted.
+     * Maximum length of a result that the model sees, in characters; the middle of a longer one is omitted.
      * Allowed: a whole number of at least 100 and at most 1000000000.
      * @default 20000
      */
@@ -1363,22 +1287,21 @@ export interface Sections {
      */
     readonly callTimeoutS?: number;
     /**
-     * Named set of tools to open episodes with, for ors: environments; null is the environment's
-     * own.
+     * Named set of tools to open episodes with, for ors: environments; null is the environment's own.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly toolset?: string | null;
     /**
-     * Python interpreter that has the package verifiers, for verifiers: environments; null is the
-     * one of agent-trainer env setup, or else python3.
+     * Python interpreter that has the package verifiers, for verifiers: environments; null is the one of agent-trainer
+     * env setup, or else python3.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly python?: string | null;
     /**
-     * Environment variables whose values are sent as secrets of the same names when an episode is
-     * opened, for ors: environments.
+     * Environment variables whose values are sent as secrets of the same names when an episode is opened, for ors:
+     * environments.
      * Allowed: a string.
      * @default []
      */
@@ -1386,76 +1309,69 @@ export interface Sections {
   };
   readonly dataset?: {
     /**
-     * Training dataset: a .jsonl, .json, .csv, .tsv or .parquet file,
-     * hf:OWNER/NAME[@REVISION][/CONFIG][:SPLIT] or a map with hub, config, split and revision for
-     * one on a hub, or path#export of a module; null only where code passes the tasks.
+     * Training dataset: a .jsonl, .json, .csv, .tsv or .parquet file, hf:OWNER/NAME[@REVISION][/CONFIG][:SPLIT] or a
+     * map with hub, config, split and revision for one on a hub, or path#export of a module; null only where code
+     * passes the tasks.
      * Allowed: a non-empty string, or a map with hub, or null.
      * @default null
      */
     readonly train?: string | null;
     /**
-     * Validation dataset, as in dataset.train; null is no validation, unless code passes the tasks
-     * or dataset.val_fraction is set.
+     * Validation dataset, as in dataset.train; null is no validation, unless code passes the tasks or
+     * dataset.val_fraction is set.
      * Allowed: a non-empty string, or a map with hub, or null.
      * @default null
      */
     readonly val?: string | null;
     /**
-     * Several sources of training tasks in place of dataset.train: each a dataset (train, val) or
-     * an environment (env, split). weight is its exact share of the tasks of each step, limit its
-     * most tasks, evaluator what scores its tasks. The name becomes metadata.data_source of its
-     * tasks.
-     * Allowed: a map of names to maps of train or env, and weight, val, limit, evaluator and split,
-     * or a list of these with name.
+     * Several sources of training tasks in place of dataset.train: each a dataset (train, val) or an environment (env,
+     * split). weight is its exact share of the tasks of each step, limit its most tasks, evaluator what scores its
+     * tasks. The name becomes metadata.data_source of its tasks.
+     * Allowed: a map of names to maps of train or env, and weight, val, limit, evaluator and split, or a list of these
+     * with name.
      * @default []
      */
     readonly sources?: readonly DataSource[];
     /**
-     * Fields of a task, and the field of the rows that each is read from, as in {instruction:
-     * question, answer: solution}; dots lead into maps and lists. Rows keep their other fields.
+     * Fields of a task, and the field of the rows that each is read from, as in {instruction: question, answer:
+     * solution}; dots lead into maps and lists. Rows keep their other fields.
      * Allowed: a map of names to fields of the rows, or a list of name=field.
      * @default []
      */
     readonly fields?: readonly string[];
     /**
-     * Skip rows that cannot be used, and count them in a warning; false stops the run before it
-     * starts.
-     * Allowed: true or false.
+     * Skip rows that cannot be used, and count them in a warning; false stops the run before it starts.
      * @default false
      */
     readonly skipBadRows?: boolean;
     /**
-     * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and
-     * white space; near also removes those that share at least 70 % of their word triples and have
-     * the same numbers.
-     * Allowed: one of none, exact, near.
+     * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and white space; near also
+     * removes those that share at least 70 % of their word triples and have the same numbers.
      * @default "none"
      */
     readonly deduplicate?: "none" | "exact" | "near";
     /**
-     * Fraction of the training tasks to hold out for validation, picked at random by
-     * dataset.split_seed; 0 is none.
+     * Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.
      * Allowed: a number of at least 0 and below 1.
      * @default 0
      */
     readonly valFraction?: number;
     /**
-     * Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An
-     * evaluation of a run takes the run's, whatever its own seed is.
+     * Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An evaluation of a run
+     * takes the run's, whatever its own seed is.
      * Allowed: a whole number of at least 0 and at most 4294967295, or null.
      * @default null
      */
     readonly splitSeed?: number;
     /**
-     * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within
-     * an epoch is random in either case.
-     * Allowed: true or false.
+     * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within an epoch is random
+     * in either case.
      * @default false
      */
     readonly shuffle?: boolean;
     /**
-     * Part of the training tasks to use, as index/count with the index from 0: 0/4 is every fourth
-     * task from the first one; null is all.
+     * Part of the training tasks to use, as index/count with the index from 0: 0/4 is every fourth task from the first
+     * one; null is all.
      * Allowed: index/count such as 0/4, or null.
      * @default null
      */
@@ -1473,20 +1389,17 @@ export interface Sections {
      */
     readonly valLimit?: number | null;
     /**
-     * Search for validation tasks that are also training tasks, and warn with examples: exact
-     * ignores case and white space; near also finds those that share at least 70 % of their word
-     * triples and have the same numbers.
-     * Allowed: one of none, exact, near.
+     * Search for validation tasks that are also training tasks, and warn with examples: exact ignores case and white
+     * space; near also finds those that share at least 70 % of their word triples and have the same numbers.
      * @default "near"
      */
     readonly leakCheck?: "none" | "exact" | "near";
   };
   readonly fineTuning?: {
     /**
-     * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo
-     * prefers the chosen of two responses (arXiv:2305.18290), kto learns from responses that are
-     * each labelled as desirable or not (arXiv:2402.01306).
-     * Allowed: one of sft, dpo, kto.
+     * What is learned from examples: sft is the cross-entropy of the assistant's tokens, dpo prefers the chosen of two
+     * responses (arXiv:2305.18290), kto learns from responses that are each labelled as desirable or not
+     * (arXiv:2402.01306).
      * @default "sft"
      */
     readonly loss?: OrType<
@@ -1496,8 +1409,7 @@ export interface Sections {
       | {
           readonly type: "dpo";
           /**
-           * β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's
-           * default is 0.1.
+           * β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
            * Allowed: a number above 0.
            * @default 0.1
            */
@@ -1506,22 +1418,19 @@ export interface Sections {
       | {
           readonly type: "kto";
           /**
-           * β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's
-           * default is 0.1.
+           * β of DPO and KTO: how strongly the policy is kept near the initial weights; TRL's default is 0.1.
            * Allowed: a number above 0.
            * @default 0.1
            */
           readonly beta?: number;
           /**
-           * KTO's weight of the loss of desirable examples, where there are not as many of both
-           * kinds.
+           * KTO's weight of the loss of desirable examples, where there are not as many of both kinds.
            * Allowed: a number above 0.
            * @default 1
            */
           readonly desirableWeight?: number;
           /**
-           * KTO's weight of the loss of undesirable examples, where there are not as many of both
-           * kinds.
+           * KTO's weight of the loss of undesirable examples, where there are not as many of both kinds.
            * Allowed: a number above 0.
            * @default 1
            */
@@ -1529,9 +1438,8 @@ export interface Sections {
         }
     >;
     /**
-     * Examples to fine-tune on, as in dataset.train: conversations for sft, pairs with chosen and
-     * rejected for dpo, conversations with a label for kto. null only with fine_tuning.from_run, or
-     * where code passes them.
+     * Examples to fine-tune on, as in dataset.train: conversations for sft, pairs with chosen and rejected for dpo,
+     * conversations with a label for kto. null only with fine_tuning.from_run, or where code passes them.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1543,52 +1451,46 @@ export interface Sections {
      */
     readonly val?: string | null;
     /**
-     * Fraction of the examples to hold out for the validation loss, picked at random by data.seed;
-     * 0 is none.
+     * Fraction of the examples to hold out for the validation loss, picked at random by data.seed; 0 is none.
      * Allowed: a number of at least 0 and below 1.
      * @default 0
      */
     readonly valFraction?: number;
     /**
-     * Whether each validation also runs the agent on the tasks of dataset.val: val/reward/mean and
-     * others are measured next to the loss, and trainer.best_metric decides which checkpoint is the
-     * best and when to stop early.
-     * Allowed: true or false.
+     * Whether each validation also runs the agent on the tasks of dataset.val: val/reward/mean and others are measured
+     * next to the loss, and trainer.best_metric decides which checkpoint is the best and when to stop early.
      * @default false
      */
     readonly rewards?: boolean;
     /**
-     * Folder of a run or an evaluation whose recorded episodes are the examples: the good ones for
-     * sft, the best and the worst of each task for dpo, good and bad ones for kto.
+     * Folder of a run or an evaluation whose recorded episodes are the examples: the good ones for sft, the best and
+     * the worst of each task for dpo, good and bad ones for kto.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly fromRun?: string | null;
     /**
-     * Minimum reward of an episode of fine_tuning.from_run, with kto of a desirable one; null takes
-     * those that the evaluator called correct, and for dpo every task with different rewards.
+     * Minimum reward of an episode of fine_tuning.from_run, with kto of a desirable one; null takes those that the
+     * evaluator called correct, and for dpo every task with different rewards.
      * Allowed: a number, or null.
      * @default null
      */
     readonly minReward?: number | null;
     /**
-     * Assistant messages that are trained on: all of a conversation, or the last. A message with
-     * weight 0 is context in either case.
-     * Allowed: one of all, last.
+     * Assistant messages that are trained on: all of a conversation, or the last. A message with weight 0 is context in
+     * either case.
      * @default "all"
      */
     readonly trainOn?: "all" | "last";
     /**
-     * Maximum tokens of an example; longer ones are left out and counted in a warning. null is the
-     * model's context length.
+     * Maximum tokens of an example; longer ones are left out and counted in a warning. null is the model's context
+     * length.
      * Allowed: a whole number of at least 2 and at most 16777216, or null.
      * @default null
      */
     readonly maxLength?: number | null;
     /**
-     * Skip examples that cannot be used, and count them in a warning; false stops the run before it
-     * starts.
-     * Allowed: true or false.
+     * Skip examples that cannot be used, and count them in a warning; false stops the run before it starts.
      * @default false
      */
     readonly skipBadRows?: boolean;
@@ -1602,10 +1504,9 @@ export interface Sections {
   };
   readonly distillation?: {
     /**
-     * Teacher of on-policy distillation (arXiv:2306.13649), with the policy's tokenizer: a model as
-     * in model.name, or the URL of a vLLM server. Each sampled token's advantage is log p(teacher)
-     * − log p(policy). self is the policy, which reads distillation.hint as well (arXiv:2601.18734,
-     * arXiv:2601.19897). null is off.
+     * Teacher of on-policy distillation (arXiv:2306.13649), with the policy's tokenizer: a model as in model.name, or
+     * the URL of a vLLM server. Each sampled token's advantage is log p(teacher) − log p(policy). self is the policy,
+     * which reads distillation.hint as well (arXiv:2601.18734, arXiv:2601.19897). null is off.
      * Allowed: a non-empty string, or null.
      * @default null
      */
@@ -1623,46 +1524,42 @@ export interface Sections {
      */
     readonly teacherModel?: string | null;
     /**
-     * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata,
-     * such as answer, dots lead into maps; or path#export of a function of task and episode that
-     * returns a text. A rollout without a hint teaches nothing. null is none.
+     * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer,
+     * dots lead into maps; or path#export of a function of task and episode that returns a text. A rollout without a
+     * hint teaches nothing. null is none.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly hint?: string | null;
     /**
-     * What is appended to the last user message of the teacher's prompt; {hint} stands for the
-     * hint.
+     * What is appended to the last user message of the teacher's prompt; {hint} stands for the hint.
      * Allowed: a text that contains {hint}.
      * @default "\n\nThe answer is {hint}"
      */
     readonly hintTemplate?: string;
     /**
      * Weights of the policy as its own teacher: those of now, or those that the run began with.
-     * Allowed: one of current, initial.
      * @default "current"
      */
     readonly selfWeights?: "current" | "initial";
     /**
-     * Averages the weights of the policy as its own teacher: after each optimizer step they are
-     * this share of what they were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9
-     * remembers about 10 steps. null is distillation.self_weights.
+     * Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they
+     * were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is
+     * distillation.self_weights.
      * Allowed: a number above 0 and below 1, or null.
      * @default null
      */
     readonly teacherAverage?: number | null;
     /**
-     * Divides the logits of the policy as its own teacher, in addition to the temperature of
-     * sampling: below 1 it is more certain than the policy, and teaches it to give its most likely
-     * response.
+     * Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is
+     * more certain than the policy, and teaches it to give its most likely response.
      * Allowed: a number above 0 and at most 10.
      * @default 1
      */
     readonly teacherTemperature?: number;
     /**
-     * What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher,
-     * policy), which has a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).
-     * Allowed: one of reverse, forward, skewed.
+     * What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher, policy), which has
+     * a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).
      * @default "reverse"
      */
     readonly divergence?: OrType<
@@ -1686,8 +1583,7 @@ export interface Sections {
      */
     readonly coef?: number;
     /**
-     * Discount of the later tokens' advantages that are added to each token's, within a response; 0
-     * is none.
+     * Discount of the later tokens' advantages that are added to each token's, within a response; 0 is none.
      * Allowed: a number of at least 0 and at most 1.
      * @default 0
      */
@@ -1700,7 +1596,6 @@ export interface Sections {
     readonly clip?: number | null;
     /**
      * Add the teacher's advantages to those of algorithm.estimator; false replaces them.
-     * Allowed: true or false.
      * @default false
      */
     readonly useReward?: boolean;
@@ -1722,11 +1617,8 @@ export interface Sections {
 /** Options of `algorithm` that are values. */
 export interface AlgorithmValues {
   /**
-   * How token losses are aggregated into one number: token-mean as DAPO recommends
-   * (arXiv:2503.14476), seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm
-   * as in Dr. GRPO (arXiv:2503.20783).
-   * Allowed: one of token-mean, token-sum, seq-mean-token-sum, seq-mean-token-mean,
-   * seq-mean-token-sum-norm.
+   * How token losses are aggregated into one number: token-mean as DAPO recommends (arXiv:2503.14476),
+   * seq-mean-token-mean as in GRPO (arXiv:2402.03300), seq-mean-token-sum-norm as in Dr. GRPO (arXiv:2503.20783).
    * @default "token-mean"
    */
   readonly aggregation?: OrType<
@@ -1736,9 +1628,8 @@ export interface AlgorithmValues {
     | {
         readonly type: "seq-mean-token-sum-norm";
         /**
-         * Constant length in tokens to divide by; Dr. GRPO recommends the longest response allowed
-         * (arXiv:2503.20783). null uses the longest trained span of each mini-batch, where verl
-         * uses the padded width.
+         * Constant length in tokens to divide by; Dr. GRPO recommends the longest response allowed (arXiv:2503.20783).
+         * null uses the longest trained span of each mini-batch, where verl uses the padded width.
          * Allowed: a number above 0, or null.
          * @default null
          */
@@ -1746,77 +1637,68 @@ export interface AlgorithmValues {
       }
   >;
   /**
-   * Which policy is trained when rollout.train.temperature is not 1: sampling, the one that
-   * samples, softmax(logits / temperature), as in verl and TRL; one, that at temperature 1,
-   * although another one sampled.
-   * Allowed: one of sampling, one.
+   * Which policy is trained when rollout.train.temperature is not 1: sampling, the one that samples, softmax(logits /
+   * temperature), as in verl and TRL; one, that at temperature 1, although another one sampled.
    * @default "sampling"
    */
   readonly logprobTemperature?: "sampling" | "one";
   /**
-   * Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO
-   * (arXiv:2503.14476). The GRPO paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001
-   * (arXiv:2501.12948).
+   * Coefficient of the KL penalty to the reference model in the loss; 0 is off, as in DAPO (arXiv:2503.14476). The GRPO
+   * paper uses 0.04 (arXiv:2402.03300), DeepSeek-R1 0.001 (arXiv:2501.12948).
    * Allowed: a number of at least 0.
    * @default 0
    */
   readonly klBeta?: number;
   /**
-   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3,
-   * verl's low_var_kl and the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy: its
-   * gradient is 0 on average.
-   * Allowed: one of k1, k2, k3.
+   * Estimator of the KL penalty in the loss (algorithm.kl_beta), per sampled token: k1, k2 or k3, verl's low_var_kl and
+   * the one of GRPO (arXiv:2402.03300). k1 hardly constrains the policy: its gradient is 0 on average.
    * @default "k3"
    */
   readonly klEstimator?: "k1" | "k2" | "k3";
   /**
-   * Coefficient of the entropy bonus in the loss, which rewards a high entropy of the policy, in
-   * nats per trained token; 0 is off.
+   * Coefficient of the entropy bonus in the loss, which rewards a high entropy of the policy, in nats per trained
+   * token; 0 is off.
    * Allowed: a number of at least 0.
    * @default 0
    */
   readonly entropyCoef?: number;
   /**
-   * Weights of the cross-entropy of what the environment answers, by role of the message, as in
-   * {tool: 0.05} (ECHO, arXiv:2605.24517, which recommends 0.01 to 0.05); added to the policy loss
-   * as a mean over the contents of messages that follow a response. Empty is off.
+   * Weights of the cross-entropy of what the environment answers, by role of the message, as in {tool: 0.05} (ECHO,
+   * arXiv:2605.24517, which recommends 0.01 to 0.05); added to the policy loss as a mean over the contents of messages
+   * that follow a response. Empty is off.
    * Allowed: a map of message roles to numbers from 0 on, or a list of name=number.
    * @default []
    */
   readonly observationLoss?: readonly string[];
   /**
-   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476),
-   * after the estimator has seen them. null excludes them unless a role uses reinforce,
-   * reinforce_plus_plus, prpo or gae, which do not compare within groups.
+   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476), after the estimator has
+   * seen them. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare
+   * within groups.
    * Allowed: true or false, or null.
    * @default null
    */
   readonly filterUniformGroups?: boolean | null;
   /**
-   * Use the advantages that flows report with their steps; groups without any are estimated with
-   * algorithm.estimator. false ignores reported advantages.
-   * Allowed: true or false.
+   * Use the advantages that flows report with their steps; groups without any are estimated with algorithm.estimator.
+   * false ignores reported advantages.
    * @default false
    */
   readonly usePrecomputedAdvantage?: boolean;
   /**
-   * Subtract the KL divergence to the reference model, summed over the sampled tokens and
-   * multiplied by algorithm.kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
-   * Allowed: true or false.
+   * Subtract the KL divergence to the reference model, summed over the sampled tokens and multiplied by
+   * algorithm.kl_ctrl.kl_coef, from each reward (arXiv:1909.08593).
    * @default false
    */
   readonly useKlInReward?: boolean;
   /**
-   * Estimator of the KL divergence that algorithm.use_kl_in_reward subtracts, per sampled token: k1
-   * (log-ratio, the usual one), k2 or k3.
-   * Allowed: one of k1, k2, k3.
+   * Estimator of the KL divergence that algorithm.use_kl_in_reward subtracts, per sampled token: k1 (log-ratio, the
+   * usual one), k2 or k3.
    * @default "k1"
    */
   readonly klPenalty?: "k1" | "k2" | "k3";
   readonly klCtrl?: {
     /**
-     * Coefficient of the KL divergence that algorithm.use_kl_in_reward subtracts; verl's default is
-     * 0.001.
+     * Coefficient of the KL divergence that algorithm.use_kl_in_reward subtracts; verl's default is 0.001.
      * Allowed: a number of at least 0.
      * @default 0.001
      */
@@ -1824,49 +1706,44 @@ export interface AlgorithmValues {
   };
   readonly overlongBuffer?: {
     /**
-     * Penalize responses close to the length limit: the soft overlong penalty of DAPO
-     * (arXiv:2503.14476).
-     * Allowed: true or false.
+     * Penalize responses close to the length limit: the soft overlong penalty of DAPO (arXiv:2503.14476).
      * @default false
      */
     readonly enable?: boolean;
     /**
-     * Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in
-     * tokens; DAPO uses 4096 of 20480 (arXiv:2503.14476).
+     * Length of the overlong penalty's linear ramp before algorithm.overlong_buffer.max_length, in tokens; DAPO uses
+     * 4096 of 20480 (arXiv:2503.14476).
      * Allowed: a whole number of at least 1 and at most 16777216.
      * @default 128
      */
     readonly len?: number;
     /**
-     * Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO
-     * uses 1 (arXiv:2503.14476).
+     * Overlong penalty at algorithm.overlong_buffer.max_length, subtracted from the reward; DAPO uses 1
+     * (arXiv:2503.14476).
      * Allowed: a number of at least 0.
      * @default 1
      */
     readonly penaltyFactor?: number;
     /**
-     * Length limit of one response for the overlong penalty, in tokens; null is
-     * rollout.train.max_tokens.
+     * Length limit of one response for the overlong penalty, in tokens; null is rollout.train.max_tokens.
      * Allowed: a whole number of at least 1 and at most 16777216, or null.
      * @default null
      */
     readonly maxLength?: number | null;
   };
   /**
-   * Exclude rows with a truncated response from training, as DAPO's overlong filtering does
-   * (arXiv:2503.14476): a whole trajectory, or only the summary or sub-agent that was cut off.
-   * Their trajectories still count in their group's baseline.
-   * Allowed: true or false.
+   * Exclude rows with a truncated response from training, as DAPO's overlong filtering does (arXiv:2503.14476): a whole
+   * trajectory, or only the summary or sub-agent that was cut off. Their trajectories still count in their group's
+   * baseline.
    * @default false
    */
   readonly maskTruncatedSamples?: boolean;
   /**
-   * Termination reasons whose rollouts are excluded from training and from the baseline of their
-   * group; rLLM's compact filtering excludes all but env_done and unknown. A function reports
-   * max_turns_exceeded with a TerminationEvent. Failures other than error, which is the agent's,
-   * are always excluded.
-   * Allowed: a list of max_prompt_length_exceeded, max_response_length_exceeded, env_done,
-   * max_turns_exceeded, timeout, unknown, error.
+   * Termination reasons whose rollouts are excluded from training and from the baseline of their group; rLLM's compact
+   * filtering excludes all but env_done and unknown. A function reports max_turns_exceeded with a TerminationEvent.
+   * Failures other than error, which is the agent's, are always excluded.
+   * Allowed: a list of max_prompt_length_exceeded, max_response_length_exceeded, env_done, max_turns_exceeded, timeout,
+   * unknown, error.
    * @default []
    */
   readonly excludedReasons?: readonly (
@@ -1879,31 +1756,26 @@ export interface AlgorithmValues {
     | "error"
   )[];
   /**
-   * Correction for rollouts that other weights sampled. none: the loss's ratios are to the
-   * sampler's log-probabilities; recompute: to those of the trainer at the start of the step, which
-   * costs a forward pass; token and sequence: as recompute, and the loss is multiplied by the
-   * trainer's probability over the sampler's, per token or sequence (truncated importance
-   * sampling).
-   * Allowed: one of none, recompute, token, sequence.
+   * Correction for rollouts that other weights sampled. none: the loss's ratios are to the sampler's log-probabilities;
+   * recompute: to those of the trainer at the start of the step, which costs a forward pass; token and sequence: as
+   * recompute, and the loss is multiplied by the trainer's probability over the sampler's, per token or sequence
+   * (truncated importance sampling).
    * @default "none"
    */
   readonly rolloutCorrection?: OrType<
     | {
         readonly type: "none" | "recompute";
         /**
-         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-         * sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range
-         * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t
-         * for 1/t to t. Empty is off.
-         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
-         * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
-         * name=threshold.
+         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to sampler, as k1, k2 or
+         * k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range low_high of the sampler's probability over
+         * the trainer's, as in verl since 0.7.1, or t for 1/t to t. Empty is off.
+         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3, seq_mean_k1, seq_mean_k2,
+         * seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of name=threshold.
          * @default []
          */
         readonly reject?: readonly string[];
         /**
-         * Drop rows with any token whose probability ratio of trainer to sampler is below this;
-         * null is off.
+         * Drop rows with any token whose probability ratio of trainer to sampler is below this; null is off.
          * Allowed: a number above 0 and below 1, or null.
          * @default null
          */
@@ -1912,33 +1784,28 @@ export interface AlgorithmValues {
     | {
         readonly type: "token" | "sequence";
         /**
-         * Maximum importance weight; 2 is rLLM's default. A range low_high sets weights outside of
-         * it to 0 instead; that is IcePop (arXiv:2510.18855), for which verl's documentation gives
-         * 0.5_5.
+         * Maximum importance weight; 2 is rLLM's default. A range low_high sets weights outside of it to 0 instead;
+         * that is IcePop (arXiv:2510.18855), for which verl's documentation gives 0.5_5.
          * Allowed: a number above 0, or two as low_high.
          * @default 2
          */
         readonly cap?: number | string;
         /**
          * Divide the importance weights by their mean over the step, over tokens or over sequences.
-         * Allowed: true or false.
          * @default false
          */
         readonly batchNormalize?: boolean;
         /**
-         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to
-         * sampler, as k1, k2 or k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range
-         * low_high of the sampler's probability over the trainer's, as in verl since 0.7.1, or t
-         * for 1/t to t. Empty is off.
-         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3,
-         * seq_mean_k1, seq_mean_k2, seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of
-         * name=threshold.
+         * Rejection of tokens (token_...) or whole rows (seq_...) whose log-ratio of trainer to sampler, as k1, k2 or
+         * k3, is beyond a threshold: a maximum for k2 and k3; for k1 a range low_high of the sampler's probability over
+         * the trainer's, as in verl since 0.7.1, or t for 1/t to t. Empty is off.
+         * Allowed: a map of token_k1, token_k2, token_k3, seq_sum_k1, seq_sum_k2, seq_sum_k3, seq_mean_k1, seq_mean_k2,
+         * seq_mean_k3, seq_max_k2, seq_max_k3 to thresholds, or a list of name=threshold.
          * @default []
          */
         readonly reject?: readonly string[];
         /**
-         * Drop rows with any token whose probability ratio of trainer to sampler is below this;
-         * null is off.
+         * Drop rows with any token whose probability ratio of trainer to sampler is below this; null is off.
          * Allowed: a number above 0 and below 1, or null.
          * @default null
          */
@@ -1950,20 +1817,18 @@ export interface AlgorithmValues {
 /** Options of `algorithm` that name functions. */
 export interface AlgorithmNames {
   /**
-   * How rewards become advantages, such as grpo (arXiv:2402.03300) or rloo (arXiv:2402.14740),
-   * which compare the rollouts of a group, or gae (arXiv:1506.02438), which compares with the
-   * values of a critic.
-   * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo,
-   * opo, gpg, maxrl, grpo_passk, gdpo, gae, or path#export of a function.
+   * How rewards become advantages, such as grpo (arXiv:2402.03300) or rloo (arXiv:2402.14740), which compare the
+   * rollouts of a group, or gae (arXiv:1506.02438), which compares with the values of a critic.
+   * Allowed: one of grpo, reinforce, rloo, reinforce_plus_plus, reinforce_plus_plus_baseline, prpo, opo, gpg, maxrl,
+   * grpo_passk, gdpo, gae, or path#export of a function.
    * @default "grpo"
    */
   readonly estimator?: OrType<
     | {
         readonly type: "grpo" | "grpo_passk" | `${string}#${string}`;
         /**
-         * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr.
-         * GRPO, which recommends not to (arXiv:2503.20783).
-         * Allowed: true or false.
+         * Divide GRPO advantages by the standard deviation of the group's rewards; false is Dr. GRPO, which recommends
+         * not to (arXiv:2503.20783).
          * @default true
          */
         readonly normByStd?: boolean;
@@ -1982,10 +1847,9 @@ export interface AlgorithmNames {
     | {
         readonly type: "gdpo";
         /**
-         * Weights of an evaluator's signals, each normalized within its group before their weighted
-         * sum (GDPO, arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the
-         * reward itself. Empty is every signal with the weight 1, or the reward where there are
-         * none.
+         * Weights of an evaluator's signals, each normalized within its group before their weighted sum (GDPO,
+         * arXiv:2601.05242), as in {correct: 1, short: 0.5}; the name reward is the reward itself. Empty is every
+         * signal with the weight 1, or the reward where there are none.
          * Allowed: a map of signals to numbers, or a list of name=number.
          * @default []
          */
@@ -1994,53 +1858,52 @@ export interface AlgorithmNames {
     | {
         readonly type: "gae";
         /**
-         * Discount γ of GAE, per sampled token (arXiv:1506.02438): 1 is no discount, as in verl;
-         * 0.99 forgets a reward within some hundred tokens.
+         * Discount γ of GAE, per sampled token (arXiv:1506.02438): 1 is no discount, as in verl; 0.99 forgets a reward
+         * within some hundred tokens.
          * Allowed: a number of at least 0 and at most 1.
          * @default 1
          */
         readonly gamma?: number;
         /**
-         * λ of GAE: 1 compares the whole return with the critic's value, 0 trusts the value of the
-         * next token alone (arXiv:1506.02438). verl's default is 1; VAPO recommends 1 for the
-         * critic and less for long responses (arXiv:2504.05118).
+         * λ of GAE: 1 compares the whole return with the critic's value, 0 trusts the value of the next token alone
+         * (arXiv:1506.02438). verl's default is 1; VAPO recommends 1 for the critic and less for long responses
+         * (arXiv:2504.05118).
          * Allowed: a number of at least 0 and at most 1.
          * @default 1
          */
         readonly lambda?: number;
         /**
-         * Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as
-         * verl does; false leaves them as they are.
-         * Allowed: true or false.
+         * Scale GAE's advantages to mean 0 and variance 1 over all sampled tokens of a role, as verl does; false leaves
+         * them as they are.
          * @default true
          */
         readonly whiten?: boolean;
         /**
-         * Steps at the beginning of a run in which only the critic of GAE learns and the policy
-         * stays as it is, as verl's trainer.critic_warmup.
+         * Steps at the beginning of a run in which only the critic of GAE learns and the policy stays as it is, as
+         * verl's trainer.critic_warmup.
          * Allowed: a whole number of at least 0 and at most 1000000000.
          * @default 0
          */
         readonly criticWarmup?: number;
         /**
-         * Learning rate of the critic; it has no schedule. Its AdamW is otherwise that of the
-         * policy, without weight decay. null is 0.002 on local, whose critic is a gated layer on
-         * the hidden states of the policy, and 1e-5 on verl, whose critic is a whole model.
+         * Learning rate of the critic; it has no schedule. Its AdamW is otherwise that of the policy, without weight
+         * decay. null is 0.002 on local, whose critic is a gated layer on the hidden states of the policy, and 1e-5 on
+         * verl, whose critic is a whole model.
          * Allowed: a number above 0, or null.
          * @default null
          */
         readonly valueLearningRate?: number | null;
         /**
-         * Optimizer steps of the critic in each update, all on the rows of the update. null is 16
-         * on local, where they are cheap since the policy's hidden states are computed once, and 1
-         * on verl, where each goes through the whole critic.
+         * Optimizer steps of the critic in each update, all on the rows of the update. null is 16 on local, where they
+         * are cheap since the policy's hidden states are computed once, and 1 on verl, where each goes through the
+         * whole critic.
          * Allowed: a whole number of at least 1 and at most 1000, or null.
          * @default null
          */
         readonly valueEpochs?: number | null;
         /**
-         * Values are clipped to this distance from those of before the update, as in PPO
-         * (arXiv:1707.06347); 0.5 is verl's cliprange_value. null is off.
+         * Values are clipped to this distance from those of before the update, as in PPO (arXiv:1707.06347); 0.5 is
+         * verl's cliprange_value. null is off.
          * Allowed: a number above 0, or null.
          * @default 0.5
          */
@@ -2048,18 +1911,17 @@ export interface AlgorithmNames {
       }
   >;
   /**
-   * Advantage estimators for single roles, which override algorithm.estimator, as {role:
-   * estimator}; an estimator is a name, or a map with type and its options. gae is for
-   * algorithm.estimator alone.
+   * Advantage estimators for single roles, which override algorithm.estimator, as {role: estimator}; an estimator is a
+   * name, or a map with type and its options. gae is for algorithm.estimator alone.
    * Allowed: a map of roles to estimators, or a list of role=estimator.
    * @default []
    */
   readonly estimatorByRole?: readonly EstimatorOfRole[];
   /**
-   * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip)
-   * or cross_entropy (ignores rewards); the formulas are in docs/algorithms.md.
-   * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or
-   * path#export of a function.
+   * Policy loss: ppo (clipped ratios), cispo, gspo, gmpo, sapo, dro, importance_sampling (no clip) or cross_entropy
+   * (ignores rewards); the formulas are in docs/algorithms.md.
+   * Allowed: one of importance_sampling, ppo, cispo, gspo, gmpo, sapo, dro, cross_entropy, or path#export of a
+   * function.
    * @default "ppo"
    */
   readonly loss?: OrType<
@@ -2069,25 +1931,24 @@ export interface AlgorithmNames {
     | {
         readonly type: "ppo";
         /**
-         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
-         * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4
-         * in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below exp(-eps_clip)); null is
+         * the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in gspo (arXiv:2507.18071). For gmpo its
+         * paper recommends 0.4 (arXiv:2507.20673).
          * Allowed: a number of at least 0 and at most 1, or null.
          * @default null
          */
         readonly epsClip?: number | null;
         /**
-         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
-         * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip,
-         * and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo
-         * (arXiv:2507.18071).
+         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above exp(eps_clip_high));
+         * DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and where that is null too, the default
+         * of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
          * Allowed: a number of at least 0 and at most 10, or null.
          * @default null
          */
         readonly epsClipHigh?: number | null;
         /**
-         * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c ·
-         * |A| (arXiv:1912.09729); verl's default is 3. null is off.
+         * Dual-clip PPO: the loss of a token with a negative advantage A is at most clip_ratio_c · |A|
+         * (arXiv:1912.09729); verl's default is 3. null is off.
          * Allowed: a number above 1, or null.
          * @default null
          */
@@ -2096,18 +1957,17 @@ export interface AlgorithmNames {
     | {
         readonly type: "cispo" | "gspo" | "gmpo";
         /**
-         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below
-         * exp(-eps_clip)); null is the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4
-         * in gspo (arXiv:2507.18071). For gmpo its paper recommends 0.4 (arXiv:2507.20673).
+         * Lower clip range: probability ratios are clipped below 1 - eps_clip (in gmpo below exp(-eps_clip)); null is
+         * the default of the loss: 0.2 as in PPO (arXiv:1707.06347), 3e-4 in gspo (arXiv:2507.18071). For gmpo its
+         * paper recommends 0.4 (arXiv:2507.20673).
          * Allowed: a number of at least 0 and at most 1, or null.
          * @default null
          */
         readonly epsClip?: number | null;
         /**
-         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above
-         * exp(eps_clip_high)); DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip,
-         * and where that is null too, the default of the loss: 0.2, or 4e-4 in gspo
-         * (arXiv:2507.18071).
+         * Upper clip range: probability ratios are clipped above 1 + eps_clip_high (in gmpo above exp(eps_clip_high));
+         * DAPO recommends 0.28 for ppo (arXiv:2503.14476). null uses eps_clip, and where that is null too, the default
+         * of the loss: 0.2, or 4e-4 in gspo (arXiv:2507.18071).
          * Allowed: a number of at least 0 and at most 10, or null.
          * @default null
          */
@@ -2116,15 +1976,15 @@ export interface AlgorithmNames {
     | {
         readonly type: "sapo";
         /**
-         * Temperature of the sigmoid gate for tokens with a positive advantage; SAPO's paper
-         * recommends 1 (arXiv:2511.20347).
+         * Temperature of the sigmoid gate for tokens with a positive advantage; SAPO's paper recommends 1
+         * (arXiv:2511.20347).
          * Allowed: a number above 0.
          * @default 1
          */
         readonly tauPos?: number;
         /**
-         * Temperature of the sigmoid gate for tokens whose advantage is not positive; SAPO's paper
-         * recommends 1.05 (arXiv:2511.20347).
+         * Temperature of the sigmoid gate for tokens whose advantage is not positive; SAPO's paper recommends 1.05
+         * (arXiv:2511.20347).
          * Allowed: a number above 0.
          * @default 1.05
          */
@@ -2133,8 +1993,8 @@ export interface AlgorithmNames {
     | {
         readonly type: "dro";
         /**
-         * Coefficient β of DRO, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per
-         * token (arXiv:2405.19107).
+         * Coefficient β of DRO, the weight of its quadratic penalty: (β / 2) · (log-ratio)² per token
+         * (arXiv:2405.19107).
          * Allowed: a number above 0.
          * @default 0.05
          */
@@ -2142,8 +2002,8 @@ export interface AlgorithmNames {
       }
   >;
   /**
-   * Policy losses for single roles, which override algorithm.loss, as {role: loss}; a loss is a
-   * name, or a map with type and its options.
+   * Policy losses for single roles, which override algorithm.loss, as {role: loss}; a loss is a name, or a map with
+   * type and its options.
    * Allowed: a map of roles to losses, or a list of role=loss.
    * @default []
    */

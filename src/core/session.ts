@@ -1,7 +1,7 @@
 /** How a rollout gets its own endpoint and gets back what was captured there. */
 import { defaultAdapter } from "./adapter-names.ts";
 import type { TrajectoryHandle } from "./agent.ts";
-import type { FailedCall } from "./failed-call.ts";
+import type { FailedCall } from "./trajectory.ts";
 import type { SamplingParams } from "./policy.ts";
 import type { Trace } from "./trace.ts";
 

@@ -2,9 +2,28 @@
  * What a rollout produces: an Episode holds named Trajectories, a Trajectory holds Steps, a Step
  * holds the Trace of one model call. Read-only: later stages create new objects.
  */
-import type { FailedCall } from "./failed-call.ts";
 import type { Task } from "./task.ts";
 import type { Trace } from "./trace.ts";
+
+/** A call that ended in an error, or was cut, and that the agent did not repeat with success. */
+export interface FailedCall {
+  /** What its client was told, or would have been told. */
+  readonly message: string;
+  /** Of the error, also where a stream had begun; null where the client ended the call. */
+  readonly status: number | null;
+}
+
+/** Null where there is none, apart from those that the rollout's own error already tells. */
+export function describeFailedCalls(
+  failed: readonly FailedCall[] = [],
+  error?: { readonly message: string },
+): string | null {
+  const calls = failed.filter(({ message }) => error?.message.includes(message) !== true);
+  const [first] = calls;
+  if (first === undefined) return null;
+  const count = calls.length === 1 ? "A model call" : `${calls.length} model calls`;
+  return `${count} failed and had no successful repetition: ${first.message}`;
+}
 
 /** One model call inside a trajectory, with what the flow reported about it. */
 export interface Step {

@@ -8,7 +8,7 @@ import { askJudge } from "../evaluators/judge/endpoint.ts";
 import { createServerTeacher } from "../launch/teacher/server-teacher.ts";
 import { mlflowRequests } from "../trackers/mlflow/api.ts";
 import { request as environmentRequest } from "../environments/http.ts";
-import { fetchLimited } from "../environments/mcp/mcp-http.ts";
+import { fetchLimited } from "../environments/mcp/mcp-source.ts";
 import { fetchSameOrigin } from "./fetch-same-origin.ts";
 
 const seen: { readonly server: string; readonly method: string; readonly text: string }[] = [];

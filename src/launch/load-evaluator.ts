@@ -3,7 +3,7 @@ import { folderOf } from "../config/load.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import type { Evaluator } from "../core/agent.ts";
 import { ConfigError } from "../core/errors.ts";
-import { isGiven } from "../util/given.ts";
+import { isGiven } from "../util/defined.ts";
 import { loadAgent } from "./load-agent.ts";
 import { loadExport } from "./load-module.ts";
 

@@ -2,10 +2,37 @@
 import type { Trace } from "../core/trace.ts";
 import { createSqliteTraceStore } from "../gateway/index.ts";
 import type { ImportFileOptions } from "../production/import/import-file.ts";
-import { spanOfTrace } from "../production/import/own-trace.ts";
 import { keepSpans } from "../production/receiver/keep-otlp.ts";
 import { checkDataFile } from "../datasets/files/json-lines-file.ts";
 import { readEpisodes } from "../runs/evaluations/recorded-episodes.ts";
+import type { Span } from "../production/store/span.ts";
+
+/** A call that our gateway captured, as a span: a session is a trace, and a conversation. */
+function spanOfTrace(trace: Trace): Span {
+  const { messages, tools, response, model, responseId, stopReason, weightVersion } = trace;
+  return {
+    traceId: trace.sessionUid,
+    id: trace.id,
+    parentId: null,
+    name: trace.trajectoryUid ?? "agent",
+    kind: "model",
+    startMs: trace.startedAt,
+    endMs: trace.finishedAt,
+    conversationId: trace.sessionUid,
+    model: {
+      model,
+      messages,
+      tools,
+      response,
+      stopReason: stopReason === "length" ? "length" : "stop",
+      promptTokens: trace.usage?.promptTokens ?? trace.promptIds.length,
+      completionTokens: trace.usage?.completionTokens ?? trace.responseIds.length,
+      responseId,
+      ...(weightVersion === null ? {} : { weightVersion }),
+    },
+    source: "agent-trainer",
+  };
+}
 
 export const ownFormats: readonly string[] = ["gateway", "run"];
 

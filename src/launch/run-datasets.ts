@@ -7,9 +7,8 @@ import { MixedTasks, type TaskPart } from "../datasets/tasks/mixed-tasks.ts";
 import { select, splitDataset } from "../datasets/tasks/select.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { PullProgress } from "../backends/local/index.ts";
-import { defined } from "../util/defined.ts";
+import { isGiven, defined } from "../util/defined.ts";
 import { fieldsOf, shardOf } from "./dataset-options.ts";
-import { isGiven } from "../util/given.ts";
 import type { OpenSource } from "./mixture.ts";
 import { type DatasetSource, type LoadDatasetOptions, loadNamed } from "./load-dataset.ts";
 

@@ -1,8 +1,7 @@
 /** Episodes of rollouts that returned, failed, or were cut off. Plain data, not scored yet. */
-import type { FailedCall } from "../core/failed-call.ts";
 import type { Task } from "../core/task.ts";
 import { reasonOfFailure } from "../core/outcome.ts";
-import type { Episode } from "../core/trajectory.ts";
+import type { FailedCall, Episode } from "../core/trajectory.ts";
 import { defined } from "../util/defined.ts";
 import type { AttemptOutcome } from "./attempt/attempt.ts";
 import { errorFacts } from "./failures/error-facts.ts";

@@ -6,7 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { writeFileAtomicSync } from "../util/files/atomic-write.ts";
-import { isAlive, type LockRecord, ownRecord } from "./run-lock.ts";
+import { isAlive, type LockRecord, ownRecord, readLock } from "./run-lock.ts";
 
 interface Lease extends LockRecord {
   /** Of which checkpoint: a copy of the folder is in use by others. */
@@ -65,7 +65,7 @@ export function isHeld(path: string): boolean {
   let held = false;
   for (const name of names) {
     if (!name.startsWith(`${basename(checkpoint)}-`)) continue;
-    const lease = readLease(join(folder, name));
+    const lease = readLock(join(folder, name)) as Lease | null;
     if (lease?.checkpoint !== checkpoint) continue;
     const { namedBy } = lease;
     if (namedBy === undefined ? isAlive(lease) : isNamed(checkpoint, namedBy)) held = true;
@@ -73,13 +73,4 @@ export function isHeld(path: string): boolean {
     else if (!isAlive(lease)) rmSync(join(folder, name), { force: true });
   }
   return held;
-}
-
-function readLease(file: string): Lease | null {
-  try {
-    const lease = JSON.parse(readFileSync(file, "utf8")) as Partial<Lease> | null;
-    return typeof lease?.pid === "number" ? (lease as Lease) : null;
-  } catch {
-    return null;
-  }
 }

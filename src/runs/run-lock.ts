@@ -19,10 +19,11 @@ export interface LockRecord {
 
 const processStart = (): number => Math.round(performance.timeOrigin);
 
-function readLock(path: string): LockRecord | null {
+/** Null where the file is not there, or no such record. */
+export function readLock(path: string): LockRecord | null {
   try {
-    const record = JSON.parse(readFileSync(path, "utf8")) as Partial<LockRecord> | null;
-    return typeof record?.pid === "number" ? (record as LockRecord) : null;
+    const record = JSON.parse(readFileSync(path, "utf8")) as LockRecord | null;
+    return typeof record?.pid === "number" ? record : null;
   } catch {
     return null;
   }

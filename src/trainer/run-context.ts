@@ -6,7 +6,7 @@ import type { TrainingBackend } from "../core/backend.ts";
 import type { Renderer } from "../core/policy.ts";
 import type { Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
-import type { RunRollouts } from "../rollouts/service/run-rollouts.ts";
+import type { RunRollouts } from "../rollouts/service/gateway-service.ts";
 import type { WeightGate } from "../rollouts/service/weight-gate.ts";
 import type { BatchPlan } from "../runs/batches.ts";
 import type { RunLog } from "../runs/run-log.ts";

@@ -1,5 +1,9 @@
 /** Objects in JSON that others wrote. */
 
+/** The objects of a list that comes from outside; empty for what is no list. */
+export const listOf = (value: unknown): readonly JsonFields[] =>
+  Array.isArray(value) ? value.filter(isJsonObject) : [];
+
 export type JsonFields = Readonly<Record<string, unknown>>;
 
 /** No list, no null and no single value. */

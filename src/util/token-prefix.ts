@@ -38,3 +38,11 @@ export function continuesCall(prompt: Ids, call: Call): boolean {
   if (responseIds.length > 0 && prompt[length - 1] !== responseIds.at(-1)) return false;
   return commonWithCall(prompt, call) === length;
 }
+
+/** One after the other. */
+export function joinTokens(before: Ids, after: Ids): Int32Array<ArrayBuffer> {
+  const all = new Int32Array(before.length + after.length);
+  all.set(before);
+  all.set(after, before.length);
+  return all;
+}

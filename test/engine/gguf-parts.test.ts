@@ -1,6 +1,6 @@
 /**
  * Parts of a model with an adapter in GGUF: the adapter as llama.cpp's converter writes it, the base as it was
- * trained; and Q8_0, whose bytes gguf-export.test.ts compares with the converter's.
+ * trained; and Q8_0, whose bytes gguf-export.long.test.ts compares with the converter's.
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -9,10 +9,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { encodeQ8 } from "../../src/engine/checkpoint/gguf/encode-q8.ts";
 import { exportGguf } from "../../src/engine/checkpoint/gguf/export-gguf.ts";
 import { exportGgufAdapter } from "../../src/engine/checkpoint/gguf/export-gguf-adapter.ts";
-import type { GgufFormat } from "../../src/engine/checkpoint/gguf/gguf-format.ts";
+import { encodeQ8, type GgufFormat } from "../../src/engine/checkpoint/gguf/gguf-format.ts";
 import { ggmlTypes } from "../../src/engine/checkpoint/gguf/ggml-types.ts";
 import { openGguf } from "../../src/engine/checkpoint/gguf/gguf-file.ts";
 import { int8Source } from "../../src/engine/checkpoint/int8-source.ts";

@@ -9,10 +9,7 @@ import type { Example } from "../../src/launch/finetune/examples/token-row.ts";
 import { parseFeedback } from "../../src/launch/finetune/examples/feedback.ts";
 import { fineTune, type FineTuneOptions } from "../../src/launch/finetune/fine-tune.ts";
 import { klEstimate, ktoMetrics, ktoTerm } from "../../src/launch/finetune/objectives/kto-loss.ts";
-import {
-  mismatchedResponse,
-  mismatchesOf,
-} from "../../src/launch/finetune/objectives/mismatched.ts";
+import { mismatchedResponse, mismatchesOf } from "../../src/launch/finetune/objectives/unpaired.ts";
 import { previewFineTune } from "../../src/launch/finetune/preview.ts";
 import { fakeBackend } from "./fake-backend.ts";
 import { shopThumbs } from "./trl-examples.ts";

@@ -1,5 +1,5 @@
 /** `ADDON COUNT SEED`: runs so many operations with random shapes; prints the names of those that it knows not. */
-import { loadAddon } from "../../src/engine/native/addon.ts";
+import { loadAddon } from "../../src/engine/native/load-native.ts";
 import { selfTest } from "../../src/engine/native/self-test.ts";
 import { Device } from "../../src/engine/tensor/device.ts";
 import { Program } from "../../src/engine/tensor/program.ts";

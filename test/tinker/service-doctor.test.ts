@@ -1,7 +1,7 @@
 /** `agent-trainer doctor service`: what it finds on our server, and on one that does much of it otherwise. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import { formatServiceReport, trainingOn } from "../../src/cli/service/format-service-report.ts";
+import { formatServiceReport, trainingOn } from "../../src/cli/commands/doctor-service.ts";
 import { inspectService, type ServiceReport } from "../../src/cli/service/inspect-service.ts";
 import { colorsFor } from "../../src/cli/terminal/terminal.ts";
 import { liveSnapshots, wrongServer } from "./altered-servers.ts";

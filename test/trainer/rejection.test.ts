@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
-import { assessTask } from "../../src/trainer/rollouts/rejection.ts";
-import { keepForReplay } from "../../src/trainer/rollouts/replay.ts";
+import { keepForReplay, assessTask } from "../../src/trainer/rollouts/rejection.ts";
 import { Workflow } from "../../src/rollouts/workflow/workflow.ts";
 import { coinBackend } from "./coin-backend.ts";
 import {

@@ -9,7 +9,7 @@ import { metricGroups } from "../../src/view/app/metric-groups.ts";
 import { parseRoute } from "../../src/view/app/parse-route.ts";
 import { cellAt, shownRows, stripOf } from "../../src/view/app/task-strip.ts";
 import { vitalSigns } from "../../src/view/app/vital-signs.ts";
-import { parting } from "../../src/view/episode/parting.ts";
+import { parting } from "../../src/view/episode/group-view.ts";
 import { levelOf } from "../../src/view/levels.ts";
 import { messageCount, messagesBefore, partOf } from "../../src/view/app/replay.ts";
 import {

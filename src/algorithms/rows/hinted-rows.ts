@@ -2,6 +2,7 @@
  * Rows as their teacher reads them: the same tokens after a first prompt with a hint in it. On-policy
  * self-distillation scores what the policy sampled without the hint by what it would have sampled with it. Pure.
  */
+import { joinTokens } from "../../util/token-prefix.ts";
 import { messageText } from "../../core/message-text.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
@@ -45,10 +46,8 @@ export function hintedRow(
   if (plain.length !== promptIds.length || !startsWith(row.tokens, plain)) return null;
   const prompt = renderer.render(hinted, { tools }).tokens;
   const shift = prompt.length - plain.length;
-  const length = row.tokens.length + shift;
-  const tokens = new Int32Array(length);
-  tokens.set(prompt);
-  tokens.set(row.tokens.subarray(plain.length), prompt.length);
+  const tokens = joinTokens(prompt, row.tokens.subarray(plain.length));
+  const { length } = tokens;
   const moved = <T extends Uint8Array | Float32Array>(from: T, to: T): T => {
     to.set(from.subarray(plain.length), prompt.length);
     return to;

@@ -19,8 +19,7 @@ import type {
 import type { GroupMember, Step, TrajectoryGroup } from "../../core/trajectory.ts";
 import type { Trace } from "../../core/trace.ts";
 import { RowArrays } from "./row-arrays.ts";
-import { LineageCounts } from "./lineage-metrics.ts";
-import { RowCounts } from "./row-metrics.ts";
+import { LineageCounts, RowCounts } from "./row-metrics.ts";
 import {
   type LogprobTemperature,
   samplingLogprobs,

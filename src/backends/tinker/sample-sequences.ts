@@ -1,4 +1,5 @@
 /** Sequences from a Tinker server, with log-probabilities at temperature 1. */
+import { joinTokens } from "../../util/token-prefix.ts";
 import type { SampleRequest } from "../../core/policy.ts";
 import type { TinkerSample } from "../../tinker-api/messages.ts";
 import type { SamplingClient } from "../../tinker-api/sampling-client.ts";
@@ -32,7 +33,7 @@ export async function sampleSequences(
     const logprobs =
       temperature === 1 || rawLogprobs
         ? logprobsOf(sequence)
-        : (await client.computeLogprobs(joined(prompt, tokens), options)).slice(prompt.length);
+        : (await client.computeLogprobs(joinTokens(prompt, tokens), options)).slice(prompt.length);
     usage.sampled += tokens.length;
     return { tokens, logprobs, stopReason };
   });
@@ -42,11 +43,4 @@ export async function sampleSequences(
 function logprobsOf({ tokens, logprobs }: TinkerSample): Float32Array {
   if (logprobs?.length === tokens.length) return logprobs;
   throw new TinkerWireError("The server sampled without log-probabilities.");
-}
-
-function joined(prompt: Int32Array, tokens: Int32Array): Int32Array {
-  const all = new Int32Array(prompt.length + tokens.length);
-  all.set(prompt);
-  all.set(tokens, prompt.length);
-  return all;
 }

@@ -15,6 +15,13 @@ import { JsonClient, type HttpCall } from "../../http/json-client.ts";
 import { defined } from "../../util/defined.ts";
 import { VerlError, type VerlFailure } from "./verl-error.ts";
 
+/** A running bridge, whichever way it was started; disposing of it ends what was started here. */
+export interface OpenBridge extends AsyncDisposable {
+  readonly client: BridgeClient;
+  /** Process id of the child; null when the bridge was attached to. */
+  readonly pid: number | null;
+}
+
 /** Must equal the number in `python/agent_trainer_bridge/__init__.py`. */
 export const bridgeProtocol = 3;
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { delay } from "../../util/abort.ts";
-import { BridgeClient } from "./bridge-client.ts";
+import { type OpenBridge, BridgeClient } from "./bridge-client.ts";
 import {
   newToken,
   pythonFolder,
@@ -12,7 +12,6 @@ import {
   readReadyLine,
   tokenVariable,
 } from "./bridge-process.ts";
-import type { OpenBridge } from "./bridge.ts";
 import { type JobStatus, RayJobs } from "./ray-jobs.ts";
 import { VerlError } from "./verl-error.ts";
 

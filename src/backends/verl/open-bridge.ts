@@ -1,9 +1,8 @@
 /** Opens a bridge: starts one here or as a Ray job, or attaches to a running one. */
 import { defined } from "../../util/defined.ts";
-import { BridgeClient, bridgeProtocol } from "./bridge-client.ts";
+import { type OpenBridge, BridgeClient, bridgeProtocol } from "./bridge-client.ts";
 import { startBridge } from "./bridge-process.ts";
 import { openJobBridge } from "./job-bridge.ts";
-import type { OpenBridge } from "./bridge.ts";
 import type { VerlBackendOptions } from "./verl-options.ts";
 import { VerlError } from "./verl-error.ts";
 

@@ -1,5 +1,5 @@
 /** Errors between this process and the bridge that trains. */
-import { AgentTrainerError } from "../../core/errors.ts";
+import { AgentTrainerError, type ErrorDetails } from "../../core/errors.ts";
 
 /**
  * `start`: the bridge did not start; `lost`: it ended or cannot be reached; `refused`: it refused the
@@ -8,12 +8,8 @@ import { AgentTrainerError } from "../../core/errors.ts";
  */
 export type VerlFailure = "start" | "lost" | "refused" | "engine" | "version" | "job";
 
-export interface VerlErrorDetails {
+export interface VerlErrorDetails extends Omit<ErrorDetails, "code"> {
   readonly reason: VerlFailure;
-  readonly message: string;
-  readonly hint?: string;
-  readonly cause?: unknown;
-  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 /** Training through the bridge failed; `fields.reason` says why. */

@@ -74,9 +74,7 @@ interface ServeFlags {
 async function serve(store: ProductionStore, flags: ServeFlags, io: CliIo): Promise<CollectCounts> {
   const key = flags.key ?? process.env[collectKeyVariable] ?? "";
   checkKey(key === "" ? null : key, flags.host);
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping: waiting for requests in flight.\n");
-  });
+  using interrupt = watchInterrupt(io, "Stopping: waiting for requests in flight.");
   const receiver = createReceiver({
     store,
     key: key === "" ? null : key,
@@ -146,9 +144,7 @@ export const command: CliCommand = defineCommand({
         return exitCodes.done;
       }
       const counts = emptyCounts();
-      using interrupt = watchInterrupt(() => {
-        io.stderr.write("Stopping: what was read so far is kept.\n");
-      });
+      using interrupt = watchInterrupt(io, "Stopping: what was read so far is kept.");
       const options = { store, format, counts, signal: interrupt.signal };
       for (const file of files) {
         if (ownFormats.includes(format)) await importOwn(file, options);

@@ -63,9 +63,7 @@ export const command: CliCommand = defineCommand({
       ),
   help,
   async run([folder], { output, split, valFraction, outcome, unrated, scrub, json }, io) {
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write("Stopping: nothing is written.\n");
-    });
+    using interrupt = watchInterrupt(io, "Stopping: nothing is written.");
     const hook = scrub === undefined ? undefined : await loadScrub(scrub, process.cwd(), "--scrub");
     const report = await curate({
       folder,

@@ -6,8 +6,7 @@ import { McpSource } from "../../environments/mcp/mcp-source.ts";
 import { toolChecks } from "../../evaluators/tool-checks.ts";
 import { writeFileAtomic } from "../../util/files/atomic-write.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
-import { endpointHelp } from "../load/evaluated-model.ts";
-import { chatEndpoint, chatHelp } from "../load/chat-endpoint.ts";
+import { chatEndpoint, chatHelp, endpointHelp } from "../load/evaluated-model.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
@@ -90,7 +89,7 @@ export const command: CliCommand = defineCommand({
   ) {
     const { json = false, quiet = false } = flags;
     refuseExisting(output);
-    using interrupt = watchInterrupt(() => io.stderr.write("Stopping: nothing is written.\n"));
+    using interrupt = watchInterrupt(io, "Stopping: nothing is written.");
     const { signal } = interrupt;
     const line = createLiveLine({ stream: io.stderr, isQuiet: quiet || json });
     const endpoint = chatEndpoint(flags);

@@ -88,7 +88,7 @@ export const command: CliCommand = defineCommand({
   async run([source], { field = [], limit, examples, quiet = false, json = false }, io) {
     const { fieldsOf } = await import("../../launch/dataset-options.ts");
     const { inspectDataset } = await import("../../launch/inspect-dataset.ts");
-    using interrupt = watchInterrupt(() => io.stderr.write("Stopping.\n"));
+    using interrupt = watchInterrupt(io, "Stopping.");
     const progress = createByteProgress({ stream: io.stderr, isQuiet: quiet });
     const report = await inspectDataset(source, {
       fields: fieldsOf(field),

@@ -4,13 +4,12 @@ import { AgentTrainer } from "../../launch/agent-trainer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { createDemoRecorder, type DemoResult } from "../terminal/demo-summary.ts";
-import { exitCodes } from "../terminal/exit-codes.ts";
 import { numberBetween, wholeNumber } from "../terminal/flag-values.ts";
 import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { loadDemo } from "../load/load-demo.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { createProgress, duration } from "../terminal/progress.ts";
-import { commandLine, nextCommand } from "../terminal/resume-command.ts";
+import { commandLine, endOf } from "../terminal/resume-command.ts";
 import { colorsFor } from "../terminal/terminal.ts";
 import { conversationOf } from "../../view/episode/view-episode.ts";
 import { formatConversation } from "../report/conversation-text.ts";
@@ -124,9 +123,6 @@ export const command: CliCommand = defineCommand({
     if (run.status !== "interrupted") showSamples("After training");
     const result = recorder.result(run);
     writeResult(io, isJson, result, summary(result));
-    if (run.status !== "interrupted") return exitCodes.done;
-    const isNamed = config.trainer.experimentName !== null;
-    io.stderr.write(`${nextCommand(run, ["demo", ...argumentsOf(flags)], isNamed)}\n`);
-    return exitCodes.interrupted;
+    return endOf(run, ["demo", ...argumentsOf(flags)], config, io);
   },
 });

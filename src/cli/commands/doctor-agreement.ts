@@ -11,9 +11,13 @@ import {
 } from "../../launch/evaluate/agreement/thumbs.ts";
 import { loadExport } from "../../launch/load-module.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
-import { chatEndpoint, chatHelp } from "../load/chat-endpoint.ts";
 import { countUsage, type Usage } from "../load/count-usage.ts";
-import { type EndpointFlags, endpointHelp } from "../load/evaluated-model.ts";
+import {
+  chatEndpoint,
+  chatHelp,
+  type EndpointFlags,
+  endpointHelp,
+} from "../load/evaluated-model.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { numberBetween, wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
@@ -156,7 +160,7 @@ export const command: CliCommand = defineCommand({
   async run([folder], flags, io) {
     const { sample, seed, good, scores, minKappa, json = false } = flags;
     const { evaluator, usage } = await judgeOf(flags as Parameters<typeof judgeOf>[0]);
-    using interrupt = watchInterrupt(() => io.stderr.write("Stopping.\n"));
+    using interrupt = watchInterrupt(io, "Stopping.");
     const line = createLiveLine({ stream: io.stderr, isQuiet: json });
     const report = await compareWithThumbs({
       ...{ folder, evaluator, sample, seed, good, concurrency, timeoutMs },

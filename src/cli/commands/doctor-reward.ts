@@ -128,9 +128,7 @@ export const command: CliCommand = defineCommand({
     const { evaluator: given, reference, tasks: maxTasks, rollouts, from, json = false } = flags;
     const { config } = loadConfig({ file, overrides });
     using late = createLateErrors(io.stderr);
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-    });
+    using interrupt = watchInterrupt(io, "Stopping. Press Ctrl-C again to quit immediately.");
     const { signal } = interrupt;
     try {
       const evaluator = await loadEvaluator(config, given);

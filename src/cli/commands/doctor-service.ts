@@ -2,14 +2,67 @@
 import { ConfigError } from "../../core/errors.ts";
 import { defined } from "../../util/defined.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
-import { formatServiceReport, trainingOn } from "../service/format-service-report.ts";
-import { inspectService } from "../service/inspect-service.ts";
+import { inspectService, type ServiceReport } from "../service/inspect-service.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { wholeNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import { writeResult } from "../terminal/io.ts";
 import { createLiveLine } from "../terminal/live-line.ts";
-import { colorsFor } from "../terminal/terminal.ts";
+import { colorsFor, type Colors, safeText } from "../terminal/terminal.ts";
+import { type Finding, topics, type Verdict } from "../service/finding.ts";
+
+/** How the `tinker` backend can use the server. */
+type Training = "asynchronous" | "synchronous" | "none";
+
+const verdictOf = (report: ServiceReport, name: string): Verdict | undefined =>
+  report.findings.find((finding) => finding.name === name)?.verdict;
+
+/** What runs with `backend=tinker` can do there. */
+export function trainingOn(report: ServiceReport): Training {
+  const losses = ["importance_sampling", "ppo", "cispo"].map((name) => verdictOf(report, name));
+  if (
+    losses.every((verdict) => verdict === "no") ||
+    verdictOf(report, "log-probabilities") === "no"
+  )
+    return "none";
+  return verdictOf(report, "keep their weights") === "no" ? "synchronous" : "asynchronous";
+}
+
+const sentences: Readonly<Record<Training, string>> = {
+  asynchronous: "backend=tinker can train on this server, synchronously and asynchronously.",
+  synchronous:
+    "backend=tinker can train on this server synchronously only: set tinker.snapshots=live.",
+  none: "backend=tinker cannot train on this server: it has no policy loss, or samples without log-probabilities.",
+};
+
+/** A report about a Tinker server, as a table for a terminal or as Markdown. */
+export function formatServiceReport(report: ServiceReport, colors: Colors): string {
+  const paint: Readonly<Record<Verdict, (text: string) => string>> = {
+    yes: colors.green,
+    no: colors.red,
+    differs: colors.yellow,
+    unknown: colors.dim,
+  };
+  const width = Math.max(...report.findings.map(({ name }) => name.length));
+  const line = ({ name, verdict, detail }: Finding): string =>
+    `  ${name.padEnd(width)}  ${paint[verdict](verdict.padEnd(7))}  ${safeText(detail)}`;
+  const names = report.models.map(({ name, contextLength }) =>
+    contextLength === null ? `${name}` : `${name} (${contextLength} tokens)`,
+  );
+  return [
+    `server  ${safeText(report.url)}`,
+    `models  ${safeText(names.join(", "))}`,
+    `asked   ${safeText(report.baseModel)}`,
+    ...topics.flatMap((topic) => [
+      "",
+      topic,
+      ...report.findings.filter((finding) => finding.topic === topic).map(line),
+    ]),
+    "",
+    sentences[trainingOn(report)],
+    "",
+  ].join("\n");
+}
 
 const help = `
 Each line is the result of a probe: yes is what the Tinker service documents, differs is done in another
@@ -34,9 +87,10 @@ export const command: CliCommand = defineCommand({
       .option("--rank <n>", "rank of the adapter that is trained", wholeNumber(1), 8),
   help,
   async run([url], { key, model, rank, json = false, quiet = false }, io) {
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write("Stopping; the probe's model is unloaded. Press Ctrl-C again to quit now.\n");
-    });
+    using interrupt = watchInterrupt(
+      io,
+      "Stopping; the probe's model is unloaded. Press Ctrl-C again to quit now.",
+    );
     if (!URL.canParse(url) || !/^https?:/u.test(url))
       throw new ConfigError({
         message: `"${url}" is not the URL of a server.`,

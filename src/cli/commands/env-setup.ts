@@ -2,7 +2,7 @@
 import { environmentsFolder } from "../../environments/python-environment.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
-import { formatSteps, runSteps, type SetupStep } from "../load/setup-step.ts";
+import { environmentSteps, formatSteps, runSteps } from "../load/setup-step.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { writeResult } from "../terminal/io.ts";
 
@@ -15,20 +15,6 @@ Examples:
 
 /** The version that the bridge is tested with. */
 const verifiers = "verifiers==0.4.0";
-
-function setupSteps(packages: readonly string[], python: string, into: string): SetupStep[] {
-  const own = pythonIn(into);
-  const install = ["-m", "uv", "pip", "install", "--python", own];
-  return [
-    { title: `environment in ${into}`, command: python, args: ["-m", "venv", into] },
-    { title: "uv", command: own, args: ["-m", "pip", "install", "--quiet", "uv"] },
-    {
-      title: [verifiers, ...packages].join(", "),
-      command: own,
-      args: [...install, verifiers, ...packages],
-    },
-  ];
-}
 
 /** @throws AgentTrainerError for a step that fails. */
 export const command: CliCommand = defineCommand({
@@ -44,7 +30,8 @@ export const command: CliCommand = defineCommand({
       .option("--dry-run", "print the commands, then exit"),
   help,
   async run([packages], { python, into: folder, dryRun, quiet = false, json = false }, io) {
-    const steps = setupSteps(packages, python, folder);
+    const all = [verifiers, ...packages];
+    const steps = environmentSteps(folder, python, all.join(", "), all);
     if (dryRun === true) {
       io.stdout.write(formatSteps(steps));
       return exitCodes.done;

@@ -80,7 +80,7 @@ export const command: CliCommand = defineCommand({
   help,
   async run([name], { split, limit, python, json = false }, io) {
     const source = await openEnvironment(name, process.cwd(), defined({ python }));
-    using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
+    using interrupt = watchInterrupt(io, "Stopping.");
     const { signal } = interrupt;
     try {
       // Tools of an MCP server are the same for every task, and tasks come from elsewhere.

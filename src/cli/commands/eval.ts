@@ -84,12 +84,11 @@ export const command: CliCommand = defineCommand({
     const folder = resume ?? output ?? newFolder("evals");
     const progress = createItemProgress({ stream: io.stderr, isQuiet: quiet });
     using late = createLateErrors(io.stderr);
-    using interrupt = watchInterrupt(() => {
-      progress.clear();
-      io.stderr.write(
-        "Stopping; the results so far are saved. Press Ctrl-C again to quit immediately.\n",
-      );
-    });
+    using interrupt = watchInterrupt(
+      io,
+      "Stopping; the results so far are saved. Press Ctrl-C again to quit immediately.",
+      progress,
+    );
     const sayHow = (): void => {
       progress.clear();
       const endpoint = {

@@ -16,7 +16,7 @@ import { anyNumber, seedNumbers, wholeNumber } from "../terminal/flag-values.ts"
 import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { duration } from "../terminal/progress.ts";
-import { canResume, nextCommand } from "../terminal/resume-command.ts";
+import { endOf } from "../terminal/resume-command.ts";
 import { colorsFor } from "../terminal/terminal.ts";
 import { writeResult } from "../terminal/io.ts";
 
@@ -155,10 +155,7 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
         { ...result, seconds },
         `${status.replaceAll("_", " ")} after ${steps} of ${totalSteps} steps in ${duration(seconds)}${early}\n${lowest}run folder: ${runDir}\n`,
       );
-      if (status === "completed" || status === "untrained") return exitCodes.done;
       const again = [loss, ...positional, ...flagWords(flags, flags.seed)];
-      const isNamed = loaded.config.trainer.experimentName !== null;
-      io.stderr.write(`${nextCommand(result, again, isNamed, canResume(loaded.config.backend))}\n`);
-      return status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
+      return endOf(result, again, loaded.config, io);
     },
   });

@@ -13,7 +13,7 @@ import { newFolder } from "../load/new-folder.ts";
 import { formatGate } from "../report/gate-table.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { anyNumber, numberBetween, wholeNumber } from "../terminal/flag-values.ts";
+import { anyNumber, numberBetween, wholeNumber, repeated } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import { createItemProgress } from "../terminal/item-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
@@ -31,11 +31,6 @@ Examples:
 
 const positive = numberBetween(Number.MIN_VALUE, Number.MAX_VALUE);
 const atLeastZero = numberBetween(0, Number.MAX_VALUE);
-
-const collect = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-];
 
 interface ModelFlags {
   readonly config?: string;
@@ -72,7 +67,7 @@ export const command: CliCommand = defineCommand({
       .option("--regressions <file>", "JSONL file of tasks that must stay solved")
       .option("--grow", "add what a better candidate newly solves to --regressions")
       .option("--min-gain <x>", "gain that the interval must lie above (default: 0)", anyNumber)
-      .option("--slice <field>", "field of the tasks (default: data_source); repeatable", collect)
+      .option("--slice <field>", "field of the tasks (default: data_source); repeatable", repeated)
       .option(
         "--max-slice-loss <x>",
         "mean reward that a slice may lose (default: 0.05)",
@@ -129,10 +124,11 @@ export const command: CliCommand = defineCommand({
     const folder = output ?? newFolder("gates");
     const progress = createItemProgress({ stream: io.stderr, isQuiet: quiet });
     using late = createLateErrors(io.stderr);
-    using interrupt = watchInterrupt(() => {
-      progress.clear();
-      io.stderr.write("Stopping; results so far are saved. Press Ctrl-C again to quit at once.\n");
-    });
+    using interrupt = watchInterrupt(
+      io,
+      "Stopping; results so far are saved. Press Ctrl-C again to quit at once.",
+      progress,
+    );
     const modelOf = (given: string) => evaluatedModel({ model: given }) ?? given;
     const result = await gate({
       config,

@@ -7,7 +7,7 @@ import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { startSource } from "../load/gateway-source.ts";
 import { workerKeyVariable } from "../load/evaluated-model.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
-import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
+import { portNumber, wholeNumber, repeated } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
 import { formatError } from "../terminal/report-error.ts";
@@ -28,10 +28,6 @@ Create a session, then point the agent at its URL and API key; the agent itself 
   $ curl -X POST http://127.0.0.1:9090/sessions -H "Authorization: Bearer $ADMIN_TOKEN" -d '{}'
 `;
 
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
-}
-
 /** How long calls in flight may take to finish after the first Ctrl-C. */
 const drainMs = 10_000;
 
@@ -51,7 +47,7 @@ async function stop(gateway: Gateway, io: CliIo): Promise<void> {
 export const command: CliCommand = defineCommand({
   flags: (gateway) =>
     gateway
-      .option("--worker <url>", "URL of an inference server; repeat the flag for several", collect)
+      .option("--worker <url>", "URL of an inference server; repeat the flag for several", repeated)
       .addOption(
         new Option("--kind <kind>", "server software of the workers")
           .choices(["auto", "vllm", "sglang", "llamacpp", "openai", "anthropic"])
@@ -97,11 +93,10 @@ export const command: CliCommand = defineCommand({
       verbose = false,
       ...flags
     } = given;
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write(
-        "Stopping: waiting for calls in flight. Press Ctrl-C again to quit immediately.\n",
-      );
-    });
+    using interrupt = watchInterrupt(
+      io,
+      "Stopping: waiting for calls in flight. Press Ctrl-C again to quit immediately.",
+    );
     const token = flags.adminToken ?? process.env[adminTokenVariable];
     const colors = colorsFor(io.stderr);
     const store =

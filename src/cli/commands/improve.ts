@@ -1,11 +1,9 @@
 /** `agent-trainer improve`: one round from what production said to a model that serve may try. */
 import { loadImproveConfig } from "../../config/improve/improve-config.ts";
-import { improve } from "../../launch/improve/improve.ts";
+import { improve, type ImproveResult, type Stage } from "../../launch/improve/improve.ts";
 import { curateReportHtml } from "../../production/curate/report-html.ts";
 import { pageStyle } from "../../view/html/page-style.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
-import { formatImproveHelp } from "../report/improve-help.ts";
-import { formatRound, stageLine } from "../report/round-report.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { createFineTuneProgress } from "../terminal/fine-tune-progress.ts";
@@ -14,6 +12,65 @@ import { createItemProgress } from "../terminal/item-progress.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
 import { writeResult } from "../terminal/io.ts";
 import { createProgress } from "../terminal/progress.ts";
+import { improveJsonSchema } from "../../config/improve/improve-schema.ts";
+import { fieldsOf } from "../../config/fields.ts";
+import { lineOf } from "../report/option-help.ts";
+import { roundFolder } from "../../runs/rounds/round-file.ts";
+import type { Round } from "../../runs/rounds/round.ts";
+import { safeText } from "../terminal/terminal.ts";
+
+/** Formats a round for the terminal. */
+const stageLine = (stage: Stage, { round }: Round): string => `round ${round}: ${stage}\n`;
+
+const named = ({ model, version }: { model: string; version: string | null }): string =>
+  safeText(version ?? model);
+
+function outcome(result: Exclude<ImproveResult, { status: "on trial" }>): readonly string[] {
+  const { status, inUse, train, gate } = result;
+  switch (status) {
+    case "too little":
+      return ["too little to train on: it is left for the next round"];
+    case "refused":
+      return [
+        `refused: ${named(inUse)} stays in use`,
+        ...(gate?.misses ?? []).map(({ message, missedBy }) => {
+          const by = missedBy === null ? "" : `; missed by ${Number(missedBy.toFixed(4))}`;
+          return `  ${safeText(message)}${by}`;
+        }),
+      ];
+    default:
+      return [`handed over: ${train === undefined ? "" : named(train.candidate)}`];
+  }
+}
+
+function formatRound(result: ImproveResult, folder: string): string {
+  if (result.status === "on trial")
+    return `no round: ${safeText(result.trial.version)} is still on trial, and serve decides about it by feedback\n`;
+  const { round, curate, train, gate } = result;
+  const difference = gate?.difference ?? null;
+  const lines = [
+    `round ${round}, ${roundFolder(folder, round)}`,
+    ...(curate === undefined
+      ? []
+      : [
+          `data      ${curate.conversations} conversations, ${curate.good} good and ${curate.bad} bad; ${curate.rows.train} rows to train on`,
+        ]),
+    ...(train === undefined ? [] : [`training  ${train.with}, ${train.steps} steps`]),
+    ...(difference === null
+      ? []
+      : [
+          `gate      ${difference.current.toFixed(3)} -> ${difference.candidate.toFixed(3)} on ${gate?.tasks} tasks`,
+        ]),
+    ...outcome(result),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Help text of the options of a round, from their schema. */
+function formatImproveHelp(columns: number | undefined): string {
+  const lines = fieldsOf(improveJsonSchema()).map((field) => lineOf(field, columns));
+  return `Options of the file and of key=value, with their defaults; paths of the file are relative to it:\n${lines.join("\n")}\n`;
+}
 
 const help = `
 Each call is one round: what serve and collect have kept is curated and trained on, the result is compared with the
@@ -49,12 +106,11 @@ export const command: CliCommand = defineCommand({
       evaluating.clear();
     };
     using late = createLateErrors(io.stderr);
-    using interrupt = watchInterrupt(() => {
-      clear();
-      io.stderr.write(
-        "Stopping; the same command continues the round. Press Ctrl-C again to quit at once.\n",
-      );
-    });
+    using interrupt = watchInterrupt(
+      io,
+      "Stopping; the same command continues the round. Press Ctrl-C again to quit at once.",
+      { clear },
+    );
     const result = await improve({
       config,
       abandon,

@@ -25,9 +25,7 @@ export const command: CliCommand = defineCommand({
         fields: { name },
       });
     }
-    using interrupt = watchInterrupt(() =>
-      io.stderr.write("Stopping; the next pull will resume from here.\n"),
-    );
+    using interrupt = watchInterrupt(io, "Stopping; the next pull will resume from here.");
     const progress = createByteProgress({ stream: io.stderr, isQuiet: quiet });
     try {
       const pulled = await pullModel(id, {

@@ -57,9 +57,7 @@ export const command: CliCommand = defineCommand({
       defaults: ["evaluator", "default"],
     });
     using late = createLateErrors(io.stderr);
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-    });
+    using interrupt = watchInterrupt(io, "Stopping. Press Ctrl-C again to quit immediately.");
     try {
       const { items: _items, ...result } = await rescore({
         episodes: folder,

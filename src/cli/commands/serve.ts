@@ -2,7 +2,7 @@
 import { ConfigError } from "../../core/errors.ts";
 import { precisionOptions } from "../../core/precision.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
-import { serveModels } from "../serve/models.ts";
+import { type ModelFlags, serveModels } from "../serve/models.ts";
 import {
   fireworksApi,
   serveTrainingApi,
@@ -34,16 +34,6 @@ The client of Fireworks takes base_url="http://127.0.0.1:8100/training/v1/server
 
 To capture the calls of agents token by token, see agent-trainer gateway --help.
 `;
-
-/** Those of models alone. */
-interface ModelFlags {
-  readonly store?: string | undefined;
-  readonly canary?: number | undefined;
-  readonly candidate?: string | undefined;
-  readonly minFeedback?: number | undefined;
-  readonly minGain?: number | undefined;
-  readonly maxLoss?: number | undefined;
-}
 
 /** @throws ConfigError for what has no effect on a training API, or without a canary. */
 function refuseOfModels(flags: ModelFlags, isApi: boolean): void {

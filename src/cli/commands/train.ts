@@ -8,7 +8,7 @@ import { seedNumbers, wholeNumber } from "../terminal/flag-values.ts";
 import { watchRunInterrupt } from "../terminal/interrupt.ts";
 import { type CliIo, writeResult } from "../terminal/io.ts";
 import { createLateErrors } from "../terminal/process-end.ts";
-import { canResume, nextCommand } from "../terminal/resume-command.ts";
+import { endOf } from "../terminal/resume-command.ts";
 
 const examples = `
 Examples:
@@ -71,14 +71,15 @@ export const command: CliCommand = defineCommand({
     if (flags.explain !== undefined) return explain(flags.explain, positional, flags, io);
     const { folderOf, loadConfig } = await import("../../config/load.ts");
     const { configFile, overrides, resume } = readArguments(positional, flags);
+    const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
+    const words = ["train", ...source, ...overrides];
     if (flags.seeds !== undefined) {
       const { makeSeeds } = await import("../sweep/make-seeds.ts");
-      const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
       const { seeds, dryRun = false, allowChanges = false } = flags;
       return await makeSeeds(
         {
           ...{ configFile, overrides, seeds, resume, allowChanges },
-          ...{ isDryRun: dryRun, isFineTuning: false, words: ["train", ...source, ...overrides] },
+          ...{ isDryRun: dryRun, isFineTuning: false, words },
         },
         flags,
         io,
@@ -117,12 +118,6 @@ export const command: CliCommand = defineCommand({
       { ...result, seconds },
       `${result.status.replaceAll("_", " ")} after ${result.steps} of ${result.totalSteps} steps in ${duration(seconds)}\nrun folder: ${result.runDir}\n`,
     );
-    if (result.status === "completed" || result.status === "untrained") return exitCodes.done;
-    const { backend, trainer: names } = trainer.config;
-    const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
-    const again = ["train", ...source, ...overrides];
-    const isNamed = names.experimentName !== null;
-    io.stderr.write(`${nextCommand(result, again, isNamed, canResume(backend))}\n`);
-    return result.status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
+    return endOf(result, words, trainer.config, io);
   },
 });

@@ -77,9 +77,7 @@ export const command: CliCommand = defineCommand({
     const task = await findTask(config, flags.task);
     const progress = createItemProgress({ stream: io.stderr, isQuiet: true });
     using late = createLateErrors(io.stderr);
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-    });
+    using interrupt = watchInterrupt(io, "Stopping. Press Ctrl-C again to quit immediately.");
     const episodes: Episode[] = [];
     const running = evaluate({
       config,

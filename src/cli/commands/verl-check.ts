@@ -2,8 +2,7 @@
 import { verlEnvironment } from "../../launch/verl-options.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
-import { inspectVerl } from "../load/verl-environment.ts";
-import { writeVerlReport } from "../report/verl-report.ts";
+import { writeVerlReport, inspectVerl } from "../load/verl-environment.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 
 export const command: CliCommand = defineCommand({

@@ -3,8 +3,12 @@ import { verlEnvironment } from "../../launch/verl-options.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { formatSteps, runSteps } from "../load/setup-step.ts";
-import { inferenceNames, inspectVerl, setupSteps } from "../load/verl-environment.ts";
-import { writeVerlReport } from "../report/verl-report.ts";
+import {
+  writeVerlReport,
+  inferenceNames,
+  inspectVerl,
+  setupSteps,
+} from "../load/verl-environment.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 
 /** @throws AgentTrainerError for a step that fails. */

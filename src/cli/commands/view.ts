@@ -167,9 +167,7 @@ export const command: CliCommand = defineCommand({
         });
       return writeHtml(folder, flags.html, flags, io);
     }
-    using interrupt = watchInterrupt(() => {
-      io.stderr.write("Stopping. Press Ctrl-C again to quit immediately.\n");
-    });
+    using interrupt = watchInterrupt(io, "Stopping. Press Ctrl-C again to quit immediately.");
     const token = randomBytes(24).toString("base64url");
     const colors = colorsFor(io.stderr);
     await using server = await startViewServer({

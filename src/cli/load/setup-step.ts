@@ -4,6 +4,7 @@ import { AgentTrainerError } from "../../core/errors.ts";
 import { startProcess } from "../../util/process/start-process.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
 import type { CliIo } from "../terminal/io.ts";
+import { pythonIn } from "../../util/process/python-in.ts";
 
 export interface SetupStep {
   readonly title: string;
@@ -55,7 +56,7 @@ export async function runSteps(
   quiet: boolean,
   io: CliIo,
 ): Promise<void> {
-  using interrupt = watchInterrupt(() => void io.stderr.write("Stopping.\n"));
+  using interrupt = watchInterrupt(io, "Stopping.");
   for (const [i, step] of steps.entries()) {
     if (!quiet) io.stderr.write(`[${i + 1}/${steps.length}] ${step.title}\n`);
     const onLine = (line: string): void => {
@@ -66,6 +67,24 @@ export async function runSteps(
     await runStep(step, onLine, interrupt.signal);
   }
 }
+
+/** Packages into an environment; `args` as pip takes them. */
+export const installStep = (folder: string, title: string, args: readonly string[]): SetupStep => {
+  const command = pythonIn(folder);
+  return { title, command, args: ["-m", "uv", "pip", "install", "--python", command, ...args] };
+};
+
+/** A new environment with these packages. */
+export const environmentSteps = (
+  folder: string,
+  python: string,
+  title: string,
+  packages: readonly string[],
+): readonly SetupStep[] => [
+  { title: `environment in ${folder}`, command: python, args: ["-m", "venv", folder] },
+  { title: "uv", command: pythonIn(folder), args: ["-m", "pip", "install", "--quiet", "uv"] },
+  installStep(folder, title, packages),
+];
 
 /** The commands of the steps, to copy. */
 export const formatSteps = (steps: readonly SetupStep[]): string =>

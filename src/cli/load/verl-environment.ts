@@ -1,7 +1,21 @@
 /** The Python environment for verl: its packages, the commands that install them, and a check of what is installed. */
 import { runLimited } from "../../util/process/limited-process.ts";
-import { pythonIn } from "../../util/process/python-in.ts";
-import type { SetupStep } from "./setup-step.ts";
+import { environmentSteps, installStep, type SetupStep } from "./setup-step.ts";
+import type { CliIo } from "../terminal/io.ts";
+
+/** What an environment contains, and what is missing. */
+export function writeVerlReport(report: VerlReport, isJson: boolean, { stdout }: CliIo): void {
+  if (isJson) {
+    stdout.write(`${JSON.stringify(report)}\n`);
+    return;
+  }
+  const versions = Object.entries(report.packages).map(
+    ([name, version]) => `${name} ${version ?? "-"}`,
+  );
+  stdout.write(`Python ${report.version ?? "-"} (${report.python})\n`);
+  if (versions.length > 0) stdout.write(`${versions.join(", ")}\n`);
+  for (const problem of report.problems) stdout.write(`- ${problem}\n`);
+}
 
 export const inferenceNames = ["vllm", "sglang", "none"] as const;
 type InferenceName = (typeof inferenceNames)[number];
@@ -42,20 +56,11 @@ function packagesFor(inference: InferenceName): readonly string[] {
 /** The commands, in order. */
 export function setupSteps(options: SetupOptions): readonly SetupStep[] {
   const { folder, python, inference, flashAttention } = options;
-  const own = pythonIn(folder);
-  const install = ["-m", "uv", "pip", "install", "--python", own];
+  const title = `verl ${pins.verl}${inference === "none" ? "" : ` with ${inference}`}`;
   const flash = ["--no-build-isolation", "flash-attn"];
   return [
-    { title: `environment in ${folder}`, command: python, args: ["-m", "venv", folder] },
-    { title: "uv", command: own, args: ["-m", "pip", "install", "--quiet", "uv"] },
-    {
-      title: `verl ${pins.verl}${inference === "none" ? "" : ` with ${inference}`}`,
-      command: own,
-      args: [...install, ...packagesFor(inference)],
-    },
-    ...(flashAttention
-      ? [{ title: "flash-attn", command: own, args: [...install, ...flash] }]
-      : []),
+    ...environmentSteps(folder, python, title, packagesFor(inference)),
+    ...(flashAttention ? [installStep(folder, "flash-attn", flash)] : []),
   ];
 }
 

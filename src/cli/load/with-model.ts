@@ -25,7 +25,7 @@ export async function withModel(
     show: (done: number, total: number) => void,
   ) => Promise<number>,
 ): Promise<number> {
-  using interrupt = watchInterrupt(() => io.stderr.write("Stopping.\n"));
+  using interrupt = watchInterrupt(io, "Stopping.");
   const progress = createByteProgress({ stream: io.stderr, isQuiet: quiet });
   const options: OpenModelOptions = {
     signal: interrupt.signal,

@@ -1,5 +1,5 @@
 /** Recorded episodes as a table: how each ended, and what was said last. */
-import { describeFailedCalls } from "../../core/failed-call.ts";
+import { describeFailedCalls } from "../../core/trajectory.ts";
 import { messageText } from "../../core/message-text.ts";
 import type { RecordedEpisode } from "../../runs/evaluations/recorded-episodes.ts";
 import { toolCallTexts } from "../../view/episode/conversation.ts";

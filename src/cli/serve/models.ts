@@ -66,11 +66,10 @@ export async function serveModels(
   const key = flags.token ?? (fromEnvironment === "" ? undefined : fromEnvironment);
   const { checkKey } = await import("../../launch/serve/serve-options.ts");
   checkKey(key, flags.host);
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write(
-      "Stopping: waiting for calls in flight. Press Ctrl-C again to quit immediately.\n",
-    );
-  });
+  using interrupt = watchInterrupt(
+    io,
+    "Stopping: waiting for calls in flight. Press Ctrl-C again to quit immediately.",
+  );
   const colors = colorsFor(io.stderr);
   const note = (text: string): void => void (flags.quiet === true || io.stderr.write(`${text}\n`));
   await using server = await open({

@@ -88,9 +88,10 @@ export async function serveTrainingApi(
 ): Promise<number> {
   const chosen = flags.token ?? process.env[api.tokenVariable] ?? "";
   const folder = flags.folder ?? api.folder;
-  using interrupt = watchInterrupt(() => {
-    io.stderr.write("Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.\n");
-  });
+  using interrupt = watchInterrupt(
+    io,
+    "Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.",
+  );
   const { path, name } = await findModel(flags.model ?? defaultModel);
   const generated = `${api.tokenPrefix}${randomBytes(24).toString("base64url")}`;
   const token = chosen === "" ? generated : chosen;

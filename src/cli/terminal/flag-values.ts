@@ -39,3 +39,9 @@ export function portNumber(text: string): number {
   if (/^\d+$/u.test(text) && value < 2 ** 16) return value;
   throw new InvalidArgumentError("It must be a port from 0 to 65535.");
 }
+
+/** Of a flag that may be given several times. */
+export const repeated = (text: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  text,
+];

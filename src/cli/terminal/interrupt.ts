@@ -22,24 +22,27 @@ function dieOf(name: "SIGINT" | "SIGTERM"): void {
 }
 
 /** Watches SIGINT and SIGTERM until disposed, for a run whose progress is on the screen. */
-export function watchRunInterrupt({ stderr }: CliIo, progress: { clear(): void }): Interrupt {
-  return watchInterrupt(() => {
-    progress.clear();
-    stderr.write(
-      "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.\n",
-    );
-  });
-}
+export const watchRunInterrupt = (io: CliIo, progress: { clear(): void }): Interrupt =>
+  watchInterrupt(
+    io,
+    "Stopping; the last completed step is saved. Press Ctrl-C again to quit immediately.",
+    progress,
+  );
 
-/** Watches SIGINT and SIGTERM until disposed. */
-export function watchInterrupt(onFirst: () => void): Interrupt {
+/** Watches SIGINT and SIGTERM until disposed; `says` what the first one does. */
+export function watchInterrupt(
+  { stderr }: CliIo,
+  says: string,
+  progress?: { clear(): void },
+): Interrupt {
   const controller = new AbortController();
   const onSignal = (name: "SIGINT" | "SIGTERM"): void => {
     if (controller.signal.aborted) {
       dieOf(name);
       return;
     }
-    onFirst();
+    progress?.clear();
+    stderr.write(`${says}\n`);
     controller.abort(
       new AgentTrainerError({ code: "ABORTED", message: "The run was interrupted." }),
     );

@@ -1,6 +1,12 @@
 /** A line of a terminal that is rewritten in place. */
-import { canRewrite, colorsFor, type TextStream } from "./terminal.ts";
-import { warningText } from "./warning-text.ts";
+import { canRewrite, colorsFor, type TextStream, type Colors, safeText } from "./terminal.ts";
+import { wrapText } from "./wrap-text.ts";
+
+/** A warning as a terminal shows it: its first word in color, broken between words. */
+function warningText(message: string, colors: Colors, columns: number | undefined): string {
+  const lines = wrapText(`warning: ${safeText(message)}`, columns, 2);
+  return lines.replace("warning:", colors.yellow("warning:"));
+}
 
 export interface LiveLine {
   /** False where a line cannot be rewritten: nothing is shown then. */

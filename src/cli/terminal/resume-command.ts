@@ -2,6 +2,10 @@
 import { basename, relative } from "node:path";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { capabilityMatrix } from "../../core/capabilities.ts";
+import type { TrainConfig } from "../../config/train-config.ts";
+import type { TrainResult } from "../../trainer/run.ts";
+import { exitCodes } from "./exit-codes.ts";
+import type { CliIo } from "./io.ts";
 import { shellQuote } from "../../util/shell-quote.ts";
 
 interface Stopped {
@@ -10,7 +14,7 @@ interface Stopped {
 }
 
 /** Whether a backend continues runs; those of users do. */
-export function canResume(backend: string): boolean {
+function canResume(backend: string): boolean {
   const row: ReadonlyMap<string, BackendCapabilities> = new Map(Object.entries(capabilityMatrix));
   return row.get(backend)?.exactResume ?? true;
 }
@@ -31,6 +35,19 @@ export function nextCommand(
   if (checkpoint !== null) return `To resume: ${commandLine([...args, "--resume", runDir])}`;
   const again = commandLine([...args, ...(isNamed ? ["--resume"] : [])]);
   return `Nothing was saved, because no step was completed. To start again: ${again}`;
+}
+
+/** The exit status of a run; where it was stopped, after saying how it goes on. */
+export function endOf(
+  result: Stopped & Pick<TrainResult, "status">,
+  args: readonly string[],
+  { trainer, backend }: TrainConfig,
+  { stderr }: CliIo,
+): number {
+  if (result.status === "completed" || result.status === "untrained") return exitCodes.done;
+  const isNamed = trainer.experimentName !== null;
+  stderr.write(`${nextCommand(result, args, isNamed, canResume(backend))}\n`);
+  return result.status === "interrupted" ? exitCodes.interrupted : exitCodes.done;
 }
 
 /** How this process was started, as a user would type it; `args` follow. */

@@ -5,7 +5,7 @@ import { defaultAdapter } from "../../core/adapter-names.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { adapterNames, adaptersOf, frozenRoles } from "../adapter-map.ts";
 import type { TrainConfig } from "../train-config.ts";
-import { weightsOf } from "../weight-map.ts";
+import { weightsOf } from "../role-map.ts";
 
 /** Problems, as sentences. */
 function combinationProblems(config: TrainConfig): string[] {

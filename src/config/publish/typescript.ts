@@ -85,13 +85,13 @@ function typeOf(node: Tree): string {
   }
 }
 
-/** `* `-prefixed lines of at most 96 characters. */
+/** `* `-prefixed lines of at most 120 characters. */
 function comment(text: string, indent: string): string {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
     let line = "";
     for (const word of paragraph.split(" ")) {
-      if (line !== "" && indent.length + line.length + word.length + 4 > 100) {
+      if (line !== "" && indent.length + line.length + word.length + 4 > 120) {
         lines.push(line);
         line = word;
       } else line = line === "" ? word : `${line} ${word}`;
@@ -106,7 +106,10 @@ function comment(text: string, indent: string): string {
 /** @param node its own description does not say which types have it. */
 function docOf({ description, allowed, default: value }: ConfigField, node: Tree = {}): string {
   const own = node["description"];
-  const lines = [typeof own === "string" ? own : description, `Allowed: ${allowed}.`];
+  const lines = [typeof own === "string" ? own : description];
+  // The type of these says it.
+  if (!/^(?:true or false|one of [^ ]+(?:, [^ ]+)*)$/u.test(allowed))
+    lines.push(`Allowed: ${allowed}.`);
   if (value !== undefined) lines.push(`@default ${JSON.stringify(value)}`);
   return lines.join("\n");
 }

@@ -10,8 +10,7 @@ import {
 import { estimatorNames } from "../../algorithms/catalog.ts";
 import { logprobTemperatures } from "../../algorithms/rows/trainable-step.ts";
 import type { TerminationReason } from "../../core/trajectory.ts";
-import { roleMap } from "../role-map.ts";
-import { weightMap } from "../weight-map.ts";
+import { weightMap, roleMap } from "../role-map.ts";
 import { rolloutCorrection } from "./rollout-correction.ts";
 import { estimators, gae } from "./estimators.ts";
 import { fraction, type Section, tokenCount } from "./kinds.ts";

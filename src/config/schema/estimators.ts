@@ -1,7 +1,7 @@
 /** Advantage estimators, each with its options. */
 import { z } from "zod";
 import type { EstimatorName } from "../../algorithms/catalog.ts";
-import { weightMap } from "../weight-map.ts";
+import { weightMap } from "../role-map.ts";
 import { fraction, integer } from "./kinds.ts";
 import { customFunction } from "./option-meta.ts";
 

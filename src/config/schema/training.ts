@@ -10,7 +10,7 @@ import {
   atOnce,
 } from "./kinds.ts";
 import { adapterMap } from "../adapter-map.ts";
-import { weightMap } from "../weight-map.ts";
+import { weightMap } from "../role-map.ts";
 import { free, needs, needsBackend } from "./option-meta.ts";
 import { oneOf } from "./variants.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";

@@ -1,6 +1,5 @@
 /** How far the weights being trained have moved from those that sampled, over trained tokens. */
-import { estimateKl } from "./kl.ts";
-import { limitLogRatio, ratioOf } from "./log-ratio.ts";
+import { estimateKl, limitLogRatio, ratioOf } from "./log-ratio.ts";
 
 export class RatioMetrics {
   #tokens = 0;

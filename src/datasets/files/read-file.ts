@@ -2,11 +2,47 @@
 import { basename, extname } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { parseJson, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
-import { readLines } from "./json-lines-file.ts";
+import { readLines, checkDataFile, checkWholeFile } from "./json-lines-file.ts";
 import { readParquet } from "./read-parquet.ts";
 import { readTable, type Table } from "./read-table.ts";
-import { isUtf16, readText } from "./read-text.ts";
 import { requireFile } from "./require-file.ts";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+
+function encodingOf(bytes: Buffer): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  return "utf-8";
+}
+
+/** Whether the file starts with a UTF-16 byte-order mark. @throws ConfigError if it is not a regular file. */
+function isUtf16(file: string): boolean {
+  checkDataFile(file);
+  const handle = openSync(file, "r");
+  try {
+    const start = Buffer.alloc(2);
+    readSync(handle, start);
+    return encodingOf(start) !== "utf-8";
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** UTF-8, or UTF-16 with a byte-order mark, as Windows writes it. @throws ConfigError for others, and for too long ones */
+function readText(file: string): string {
+  checkWholeFile(file);
+  const bytes = readFileSync(file);
+  const encoding = encodingOf(bytes);
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new ConfigError({
+      message: `${file} is not ${encoding.toUpperCase()} text.`,
+      hint: "Save it as UTF-8.",
+      cause: error,
+      fields: { file, encoding },
+    });
+  }
+}
 
 type Rows = Iterable<SourceRow> | AsyncIterable<SourceRow>;
 

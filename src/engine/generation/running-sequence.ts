@@ -1,4 +1,5 @@
 /** A sequence that is being sampled, and its keys and values. */
+import { joinTokens } from "../../util/token-prefix.ts";
 import { keyBlock } from "../tensor/operations/attention.ts";
 import type { Sequence } from "./sequence.ts";
 import type { Block, BlockCache } from "./block-cache.ts";
@@ -15,11 +16,7 @@ export interface RunningSequence extends Sequence {
 /** Prompt and sampled tokens. */
 export function tokensOf({ request, tokens }: RunningSequence): ArrayLike<number> {
   const prompt = request.request.tokens;
-  if (tokens.length === 0) return prompt;
-  const all = new Int32Array(prompt.length + tokens.length);
-  all.set(prompt);
-  all.set(tokens, prompt.length);
-  return all;
+  return tokens.length === 0 ? prompt : joinTokens(prompt, tokens);
 }
 
 /** Tokens to compute before its next sample. */

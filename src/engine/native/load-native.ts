@@ -1,11 +1,37 @@
 /** Chooses what computes: the addon of this platform, or wasm where none loads or it computes wrong numbers. */
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import { overlay } from "../../core/overlay.ts";
-import { loadAddon } from "./addon.ts";
 import { binaryName, findBinary } from "./binary-file.ts";
-import type { Native } from "./native.ts";
+import type { Native, InstructionSet, NativeMemory } from "./native.ts";
 import { selfTest } from "./self-test.ts";
 import { loadWasm } from "./wasm/wasm-native.ts";
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+
+interface Addon extends Pick<Native, "run" | "runNow"> {
+  readonly instructionSets: readonly Omit<InstructionSet, "id">[];
+  allocate(bytes: number): { readonly buffer: ArrayBuffer; readonly address: number } | null;
+  release(buffer: ArrayBuffer): void;
+}
+
+/** @throws Error where this system cannot load it */
+export function loadAddon(path: string): Native {
+  const addon = require(path) as Addon;
+  return {
+    kind: "addon",
+    instructionSets: addon.instructionSets.map((set, id) => ({ id, ...set })),
+    allocate: (bytes): NativeMemory | null => {
+      const memory = addon.allocate(bytes);
+      return memory && { ...memory, byteOffset: 0, byteLength: bytes };
+    },
+    release: ({ buffer }) => {
+      addon.release(buffer as ArrayBuffer);
+    },
+    run: addon.run,
+    runNow: addon.runNow,
+  };
+}
 
 let loaded: Native | undefined;
 

@@ -1,6 +1,11 @@
 /** One chat completion of an OpenAI-compatible server. */
 import { ConfigError } from "../../core/errors.ts";
-import { chatCompletion, isHttpUrl, NoCompletion } from "../../http/chat-completion.ts";
+import {
+  chatCompletion,
+  type ChatEndpoint,
+  isHttpUrl,
+  NoCompletion,
+} from "../../http/chat-completion.ts";
 import { HttpFault, mayPass } from "../../http/http-fault.ts";
 import { backOffMs, retry } from "../../util/retry.ts";
 import { evaluatorError, note } from "../scorer.ts";
@@ -15,20 +20,11 @@ import { evaluatorError, note } from "../scorer.ts";
  *   apiKey: process.env.OPENAI_API_KEY,
  * };
  */
-export interface JudgeEndpoint {
-  /** URL to which `/chat/completions` is added. */
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Sent as bearer token. @default none */
-  readonly apiKey?: string | undefined;
-  /** Further fields of the request, such as `temperature` or `max_tokens`. @default {} */
-  readonly body?: Readonly<Record<string, unknown>>;
+export interface JudgeEndpoint extends ChatEndpoint {
   /** Further tries after a failed call or a response that is not a score. @default 2 */
   readonly retries?: number;
   /** Time per call in milliseconds. @default 60000 */
   readonly timeoutMs?: number;
-  /** @default the global `fetch` */
-  readonly fetch?: typeof fetch;
 }
 
 const firstWaitMs = 500;

@@ -1,7 +1,7 @@
 /** A model call without its wire format: every protocol is translated to this. */
 import type { ChatMessage, JsonObject, ToolDefinition } from "../../core/message.ts";
 import type { LogitRules } from "../../core/grammar.ts";
-import type { SamplingParams, WeightChange } from "../../core/policy.ts";
+import type { Sample, SamplingParams } from "../../core/policy.ts";
 import type { Protocol } from "../../core/trace.ts";
 
 /** The sampling fields that a client or a session may set. */
@@ -51,21 +51,14 @@ export interface TokenText {
 }
 
 /** One finished choice. */
-export interface Completion {
+export interface Completion extends Sample {
   readonly choice: number;
   readonly message: ChatMessage;
   readonly malformed?: string;
   /** @see Trace.unmet */
   readonly unmet?: string;
-  readonly stopReason: "stop" | "length" | "aborted";
   /** The client's stop string that ended it; absent when something else did. */
   readonly stopString?: string;
-  readonly tokens: Int32Array;
-  readonly logprobs: Float32Array;
-  /** @see Sample.temperedLogprobs */
-  readonly temperedLogprobs?: Float32Array;
-  readonly weightVersion: number;
-  readonly weightChanges?: readonly WeightChange[];
   /** One for each of the logprobs; absent where the renderer makes them. */
   readonly tokenTexts?: readonly TokenText[];
 }

@@ -1,5 +1,5 @@
 /** One choice of one call while it is sampled: stop strings, and deltas when the client streams. */
-import type { Renderer, Sample, StopReason, WeightChange } from "../../core/policy.ts";
+import type { Renderer, Sample } from "../../core/policy.ts";
 import { DeltaReader, type TextDelta } from "./delta-reader.ts";
 import { findStop, firstStop, maxStopLength, TextReader } from "./text-reader.ts";
 
@@ -10,16 +10,6 @@ export interface ChoiceReaderOptions {
   /** All of it is content. */
   readonly raw: boolean;
   readonly onDelta?: (delta: TextDelta) => void;
-}
-
-/** What a choice really has, after its stop string. */
-export interface ReadSample {
-  readonly tokens: Int32Array;
-  readonly logprobs: Float32Array;
-  readonly temperedLogprobs?: Float32Array;
-  readonly stopReason: StopReason;
-  readonly weightVersion: number;
-  readonly weightChanges?: readonly WeightChange[];
 }
 
 export class ChoiceReader {
@@ -59,7 +49,7 @@ export class ChoiceReader {
   }
 
   /** The sample as the client is to see it. */
-  finish(sample: Sample): ReadSample {
+  finish(sample: Sample): Sample {
     // A sampler may give its last tokens in the result only.
     if (sample.tokens.length > this.#reader.length) {
       this.push(sample.tokens.subarray(this.#reader.length));

@@ -3,7 +3,7 @@
  * swallow an error; the rollout that goes on without a response is to say so.
  */
 import { hash } from "node:crypto";
-import type { FailedCall } from "../../core/failed-call.ts";
+import type { FailedCall } from "../../core/trajectory.ts";
 import type { CallRequest } from "../call/call-request.ts";
 import { toApiError } from "../http/api-error.ts";
 import { chainMessages } from "./conversation.ts";

@@ -4,7 +4,7 @@
  */
 import { badRequest } from "../http/api-error.ts";
 import type { Renderer } from "../../core/policy.ts";
-import { hasPrefix } from "../../util/token-prefix.ts";
+import { hasPrefix, joinTokens } from "../../util/token-prefix.ts";
 
 interface RawCall {
   readonly traceId: string;
@@ -62,10 +62,7 @@ export class RawPrompts {
     }
     if (!best) return { tokens: await encoded(renderer, encode, prompt), parentId: null };
     const added = await encoded(renderer, encode, prompt.slice(best.text?.length));
-    const tokens = new Int32Array(best.tokens.length + added.length);
-    tokens.set(best.tokens);
-    tokens.set(added, best.tokens.length);
-    return { tokens, parentId: best.traceId };
+    return { tokens: joinTokens(best.tokens, added), parentId: best.traceId };
   }
 
   /** `answer` is everything that was sampled. */

@@ -1,4 +1,5 @@
 /** Tokens of a trace. */
+import { joinTokens } from "../../util/token-prefix.ts";
 import type { Trace } from "../../core/trace.ts";
 
 /** Prompt and response; without a copy where they are adjacent in memory. */
@@ -8,8 +9,5 @@ export function joinedTokens({ promptIds, responseIds }: Trace): Int32Array {
     promptIds.buffer === responseIds.buffer &&
     promptIds.byteOffset + promptIds.byteLength === responseIds.byteOffset;
   if (adjacent) return new Int32Array(promptIds.buffer, promptIds.byteOffset, length);
-  const tokens = new Int32Array(length);
-  tokens.set(promptIds);
-  tokens.set(responseIds, promptIds.length);
-  return tokens;
+  return joinTokens(promptIds, responseIds);
 }

@@ -8,7 +8,15 @@ import { resolvePointer } from "../schema/resolve-pointer.ts";
 import { GrammarLimitError, type WorkBudget } from "../work-budget.ts";
 import { formatChecks } from "./format-checks.ts";
 import type { PatternTest } from "./pattern-test.ts";
-import type { SchemaCheckOptions } from "./schema-check-options.ts";
+
+export interface SchemaCheckOptions {
+  /** Steps of one check. */
+  readonly steps: number;
+  /** Compiles a pattern; throws where it is not supported. */
+  readonly pattern: (source: string, budget: WorkBudget) => PatternTest;
+  /** Formats that texts cannot be checked for are left out, and not refused. @default false */
+  readonly anyFormat?: boolean;
+}
 
 type Kind = "schema" | "schemas" | "map" | "items" | "names" | "list" | "number" | "text";
 

@@ -10,8 +10,7 @@ import { canonicalText } from "./canonical-text.ts";
 import { formatChecks } from "./format-checks.ts";
 import { isMultiple } from "./multiples.ts";
 import type { PatternTest } from "./pattern-test.ts";
-import { readSchema } from "./read-schema.ts";
-import type { SchemaCheckOptions } from "./schema-check-options.ts";
+import { type SchemaCheckOptions, readSchema } from "./read-schema.ts";
 
 /** Properties and items that some keyword has looked at, for `unevaluated...`. */
 interface Seen {

@@ -3,7 +3,7 @@ import { folderOf, resolveConfig, withBackend, type ConfigInput } from "../../co
 import { givenTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { valueAt } from "../../config/tree.ts";
-import { isGiven } from "../../util/given.ts";
+import { isGiven } from "../../util/defined.ts";
 import { takeFunctions } from "../../trainer/custom-algorithms.ts";
 import type { EvaluationRunOptions } from "./evaluation-options.ts";
 import type { LocatedModel } from "./locate-model.ts";

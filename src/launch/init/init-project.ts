@@ -6,8 +6,14 @@ import { shellQuote } from "../../util/shell-quote.ts";
 import { kindOfModelName } from "../../backends/local/model-name.ts";
 import { type FrameworkName, frameworks, nodeNote, requireFramework } from "./frameworks.ts";
 import { type Manifest, readManifest } from "./own-package.ts";
-import { modelInProject, needsDemonstrations, templateModel } from "./project-model.ts";
-import { type Packages, packagesOf, projectFiles } from "./project-files.ts";
+import {
+  modelInProject,
+  needsDemonstrations,
+  templateModel,
+  type Packages,
+  packagesOf,
+  projectFiles,
+} from "./project-files.ts";
 
 /** Options of {@link initProject}. */
 export interface InitOptions {

@@ -1,9 +1,26 @@
 /** The files of a new project, as text by name: templates, and what depends on the framework. */
 import { readFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join, resolve, isAbsolute, relative, sep } from "node:path";
 import { type Framework, type FrameworkName, frameworks } from "./frameworks.ts";
-import { needsDemonstrations, templateModel, withModel } from "./project-model.ts";
 import { ownSpec, packageRoot, testedVersion } from "./own-package.ts";
+import { isBuiltinName, kindOfModelName } from "../../backends/local/model-name.ts";
+
+/** What the templates in `common/` are written for. */
+export const templateModel = "builtin:shop-tiny";
+
+/** A path is relative to the project, where commands are run. @throws ModelError for a name that is none. */
+export function modelInProject(name: string, folder: string): string {
+  if (kindOfModelName(name) !== "path" || isAbsolute(name)) return name;
+  const path = relative(folder, resolve(name)).split(sep).join("/");
+  return /^\.{1,2}(?:\/|$)/u.test(path) ? path : `./${path}`;
+}
+
+/** The built-in model speaks the shop's language from the start; any other begins with demonstrations. */
+export const needsDemonstrations = (model: string): boolean => !isBuiltinName(model);
+
+/** A configuration of `templates/real-model/`, which leaves the model's name open. */
+const withModel = (yaml: string, model: string): string =>
+  yaml.replace('"MODEL"', () => JSON.stringify(model));
 
 /** Names in the project of the templates that all frameworks share; npm would drop a `.gitignore`. */
 const shared = {

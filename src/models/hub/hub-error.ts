@@ -1,5 +1,5 @@
 /** What can go wrong between this machine and a model hub. */
-import { AgentTrainerError } from "../../core/errors.ts";
+import { AgentTrainerError, type ErrorDetails } from "../../core/errors.ts";
 
 export type HubFailure =
   | "not-found"
@@ -10,12 +10,8 @@ export type HubFailure =
   | "unsupported"
   | "offline";
 
-export interface HubErrorDetails {
+export interface HubErrorDetails extends Omit<ErrorDetails, "code"> {
   readonly reason: HubFailure;
-  readonly message: string;
-  readonly hint?: string;
-  readonly cause?: unknown;
-  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 /** A model cannot be found on, or fetched from, a hub; `fields.reason` says why. */

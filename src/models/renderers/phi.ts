@@ -6,7 +6,35 @@
 import type { Renderer } from "../../core/policy.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { createRoleRenderer } from "./role-turns.ts";
-import { phiCallEnd, phiCallStart, phiTools } from "./tool-formats/phi-json.ts";
+import { spacedJson } from "./json-text.ts";
+import { markup, plain } from "./token-builder.ts";
+import { callsInList, parseJsonCalls, writeJsonCall } from "./tool-formats/json-calls.ts";
+import type { ToolFormat } from "./tool-formats/tool-format.ts";
+
+/** Tools and calls as Phi-4-mini's model card has them: lists of JSON between tokens. */
+const phiCallStart = "<|tool_call|>";
+const phiCallEnd = "<|/tool_call|>";
+
+const phiTools: ToolFormat = {
+  describe: (tools) => [
+    markup("<|tool|>"),
+    plain(spacedJson(JSON.stringify(tools)) ?? ""),
+    markup("<|/tool|>"),
+  ],
+  call: (name, argumentsText) => [plain(writeJsonCall(name, argumentsText))],
+  list: { start: `${phiCallStart}[`, separator: ", ", end: `]${phiCallEnd}` },
+  grammar: callsInList({
+    start: phiCallStart,
+    wrap: (calls) => [
+      { type: "tag", text: phiCallStart },
+      { type: "literal", text: "[" },
+      calls,
+      { type: "literal", text: "]" },
+      { type: "tag", text: phiCallEnd },
+    ],
+  }),
+  parse: (text) => parseJsonCalls(text, phiCallStart, phiCallEnd),
+};
 
 export interface PhiOptions {
   /** What begins a conversation. @default nothing */

@@ -2,6 +2,7 @@
  * What all native families share: a prompt is turns, then the opening of the assistant's next turn; a
  * later prompt is the previous ids, the end of their last turn, and new turns.
  */
+import { joinTokens } from "../../util/token-prefix.ts";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../../core/policy.ts";
 import { createRenderer, roomAfter } from "./create-renderer.ts";
@@ -31,14 +32,6 @@ export interface TurnFormat {
   readonly grammar?: Renderer["grammar"];
   /** Text of one completion, without the token that ended it. */
   parse(text: string): ParsedCompletion;
-}
-
-/** `previous` followed by `added`. */
-export function appendTokens(previous: Int32Array, added: readonly number[]): Int32Array {
-  const tokens = new Int32Array(previous.length + added.length);
-  tokens.set(previous);
-  tokens.set(added, previous.length);
-  return tokens;
 }
 
 /** Special tokens except `shown`: these are not text. */
@@ -83,7 +76,7 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
       const added = yield* buildTokens(tokenizer, parts, {
         contextLength: roomAfter(previous, contextLength),
       });
-      return { tokens: appendTokens(previous, added) };
+      return { tokens: joinTokens(previous, added) };
     },
     parse: (tokens) => format.parse(visible(tokens)),
     decode: visible,

@@ -5,7 +5,13 @@
 import { listenToAbort } from "../../util/abort.ts";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../../util/start-thread.ts";
-import type { FromTokenizer, ToTokenizer } from "./tokenizer-messages.ts";
+
+/** First the tokenizer, then texts; each gets its response before the next is sent. */
+export type ToTokenizer =
+  | { readonly json: object; readonly source: string }
+  | { readonly text: string };
+
+export type FromTokenizer = { readonly ids: Int32Array } | { readonly error: string };
 
 /** Idle time after which the thread ends and its memory is freed. */
 const idleMs = 30_000;

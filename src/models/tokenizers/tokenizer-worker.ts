@@ -1,7 +1,7 @@
 /** Entry point of the thread that encodes long texts. */
 import { parentPort } from "node:worker_threads";
 import { createTokenizer, type TextTokenizer } from "./tokenizer.ts";
-import type { FromTokenizer, ToTokenizer } from "./tokenizer-messages.ts";
+import type { FromTokenizer, ToTokenizer } from "./tokenizer-thread.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("tokenizer-worker.ts runs in a worker thread only.");

@@ -2,16 +2,70 @@
 import { Tokenizer as HubTokenizer } from "@huggingface/tokenizers";
 import { ModelError } from "../../core/errors.ts";
 import { createByteDecoder, isByteLevel } from "./byte-decoder.ts";
-import { takeSpacePrefix } from "./space-prefix.ts";
 import { createTokenBound, type TokenBound } from "./token-bound.ts";
 import { TokenizerThread } from "./tokenizer-thread.ts";
-import { cutUnicodeDigits } from "./unicode-digits.ts";
 import {
   isWord,
   readControlTokens,
   type ControlTokens,
   type TokenizerFile,
 } from "./control-tokens.ts";
+
+interface PreTokenizer {
+  readonly type?: unknown;
+  readonly prepend_scheme?: unknown;
+  readonly pretokenizers?: readonly PreTokenizer[];
+}
+
+const mark = "\u2581";
+
+function isFirst({ type, prepend_scheme }: PreTokenizer): boolean {
+  return type === "Metaspace" && prepend_scheme === "first";
+}
+
+function withoutPrefix(part: PreTokenizer): PreTokenizer {
+  if (isFirst(part)) return { ...part, prepend_scheme: "never" };
+  return part.pretokenizers === undefined
+    ? part
+    : { ...part, pretokenizers: part.pretokenizers.map(withoutPrefix) };
+}
+
+/** A `tokenizer.json` that prepends nothing, and what it would have had for a text that begins the input. */
+function takeSpacePrefix<T extends object>(
+  json: T,
+): { readonly json: T; readonly atStart: (text: string) => string } {
+  const { pre_tokenizer: part } = json as { pre_tokenizer?: PreTokenizer | null };
+  const parts = part?.pretokenizers ?? (part ? [part] : []);
+  if (!part || !parts.some(isFirst)) return { json, atStart: (text) => text };
+  return {
+    json: { ...json, pre_tokenizer: withoutPrefix(part) },
+    atStart: (text) =>
+      text === "" || text.startsWith(" ") || text.startsWith(mark) ? text : ` ${text}`,
+  };
+}
+
+/** `Digits` splits at every Unicode number (3, ٣, ½, Ⅷ), as in Hugging Face's tokenizers; the library knows 0 to 9. */
+function cutUnicodeDigits(tokenizer: object): object {
+  const { pre_tokenizer: part } = tokenizer as { pre_tokenizer?: unknown };
+  return part === undefined ? tokenizer : { ...tokenizer, pre_tokenizer: rewrite(part) };
+}
+
+function rewrite(part: unknown): unknown {
+  if (typeof part !== "object" || part === null) return part;
+  const {
+    type,
+    pretokenizers,
+    individual_digits: single,
+  } = part as {
+    type?: unknown;
+    pretokenizers?: readonly unknown[];
+    individual_digits?: unknown;
+  };
+  if (type === "Sequence") return { ...part, pretokenizers: (pretokenizers ?? []).map(rewrite) };
+  if (type !== "Digits") return part;
+  const pattern = { Regex: single === true ? "\\p{N}" : "\\p{N}+" };
+  return { type: "Split", pattern, behavior: "Isolated", invert: false };
+}
 
 /** The used part of the library's class; its own types do not resolve under `nodenext`. */
 interface LibraryTokenizer {

@@ -1,11 +1,10 @@
 /** Braintrust: events of project logs (`GET /v1/project_logs/ID/fetch`, `bt export`): one for each span. */
-import type { JsonFields } from "../../util/json-object.ts";
+import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf } from "../conventions/recorded.ts";
 import { readMessages, readResponse } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
 import { readTools } from "../messages/read-tools.ts";
-import { listOf } from "../messages/list-of.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import {

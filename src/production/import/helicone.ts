@@ -1,10 +1,9 @@
 /** Helicone: requests as `npx @helicone/export --include-body` writes them, or `POST /v1/request/query` returns them. */
-import type { JsonFields } from "../../util/json-object.ts";
+import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf, stopReasonOf } from "../conventions/recorded.ts";
 import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
 import { readTools } from "../messages/read-tools.ts";
-import { listOf } from "../messages/list-of.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import {

@@ -2,13 +2,12 @@
  * Langfuse: traces with their observations (`GET /api/public/traces/ID`), or observations alone (`GET
  * /api/public/observations`, exports to files), and scores. https://api.reference.langfuse.com
  */
-import type { JsonFields } from "../../util/json-object.ts";
+import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf } from "../conventions/recorded.ts";
 import { readMessages, readResponse, parsed } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
 import { readTools } from "../messages/read-tools.ts";
-import { listOf } from "../messages/list-of.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import {

@@ -1,6 +1,5 @@
 /** OTLP's JSON encoding: `ExportTraceServiceRequest`, or what a collector's file exporter writes. */
-import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
-import { listOf } from "../messages/list-of.ts";
+import { listOf, isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import {
   type AnyValue,
   type Attributes,

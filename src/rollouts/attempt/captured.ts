@@ -1,7 +1,6 @@
 /** The captured calls of an attempt, even if it failed partway. */
-import type { FailedCall } from "../../core/failed-call.ts";
 import type { RolloutSession, SessionOptions } from "../../core/session.ts";
-import { defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
+import { type FailedCall, defaultTrajectoryName, type Trajectory } from "../../core/trajectory.ts";
 import type { SideCallRule, SideCallUse } from "../../core/side-call.ts";
 import { defined } from "../../util/defined.ts";
 import { raceAbort } from "../../util/abort.ts";

@@ -3,7 +3,14 @@
  * retried and what is scored; never throws, whatever was thrown.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
-import { readField } from "../../util/read-field.ts";
+
+export function readField(holder: object, key: string): unknown {
+  try {
+    return (holder as Readonly<Record<string, unknown>>)[key];
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * `infrastructure`: a connection, the inference server, the setup; `result`: the program returned an

@@ -2,7 +2,7 @@
 import { TerminationEvent } from "../../core/termination.ts";
 import type { TerminationReason, Trajectory } from "../../core/trajectory.ts";
 import { defined } from "../../util/defined.ts";
-import { readField } from "../../util/read-field.ts";
+import { readField } from "./fault.ts";
 import { errorFacts, type ErrorFacts } from "./error-facts.ts";
 
 /** Depth to which causes are inspected; SDKs wrap errors a few times. */

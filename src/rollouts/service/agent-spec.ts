@@ -12,8 +12,7 @@ import type { Agent, Environment, Maker } from "../workflow/agent-environment.ts
 import { MultiTurnWorkflow } from "../workflow/multi-turn.ts";
 import { workflowProgram } from "../workflow/workflow-program.ts";
 import type { WorkflowClass } from "../workflow/workflow.ts";
-import { defined } from "../../util/defined.ts";
-import { type GivenOf, givenOf, isGiven } from "../../util/given.ts";
+import { type GivenOf, givenOf, isGiven, defined } from "../../util/defined.ts";
 
 interface WithHooks<Metadata> {
   /** Setup and teardown around each attempt at a task. */

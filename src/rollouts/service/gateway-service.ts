@@ -5,16 +5,52 @@
 import type { InferenceTarget } from "../../core/backend.ts";
 import { createGateway, type ExchangeListener, type TraceStore } from "../../gateway/index.ts";
 import { createToken } from "../../http/keys.ts";
-import { defaultRolloutLimits } from "../rollout-request.ts";
-import { checkSideCalls } from "./check-side-calls.ts";
+import { defaultRolloutLimits, type RolloutRequest } from "../rollout-request.ts";
 import { createRolloutRunner } from "../runner.ts";
 import { defined } from "../../util/defined.ts";
 import { shortModelName } from "../../util/model-name.ts";
 import { adaptersOf } from "../../config/adapter-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import type { RolloutOptions, RunRollouts } from "./run-rollouts.ts";
 import type { Rollouts } from "./agent-spec.ts";
 import { createWeightGate, openGate, type WeightGate } from "./weight-gate.ts";
+import { ConfigError } from "../../core/errors.ts";
+import type { SideCallRule, SideCallUse } from "../../core/side-call.ts";
+import { nearestName } from "../../util/nearest-name.ts";
+import type { UnstampedEvent } from "../../core/events.ts";
+import type { Episode } from "../../core/trajectory.ts";
+
+interface RolloutOptions {
+  readonly isValidation: boolean;
+  readonly signal: AbortSignal;
+  /** When more rollouts than this have failed, the rest are cut off and returned as `aborted`. */
+  readonly maxFailures?: number;
+  readonly onEvent: (event: UnstampedEvent) => void;
+}
+
+/** Runs rollouts; resolves with one episode per request, in the same order. */
+export type RunRollouts = (
+  requests: readonly RolloutRequest[],
+  options: RolloutOptions,
+) => Promise<readonly Episode[]>;
+
+/** @throws ConfigError for a rule that is not among `rules`. */
+function checkSideCalls(use: SideCallUse, rules: readonly SideCallRule[] = []): void {
+  if (typeof use === "string") return;
+  const known = [...new Set(rules.map(({ name }) => name))];
+  const unknown = use.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, known);
+  throw new ConfigError({
+    message: `rollout.side_calls names the rule ${unknown}, but the agent has ${known.length === 0 ? "no rules" : known.join(", ")}.`,
+    hint:
+      known.length === 0
+        ? "Give the agent rules (sideCalls), or leave the option out."
+        : nearest === undefined
+          ? "Name one of its rules, or exclude for all of them."
+          : `Is it ${nearest}?`,
+    fields: { unknown, known },
+  });
+}
 
 /** Rollouts against one inference target, until disposed. */
 export interface RolloutService extends AsyncDisposable {

@@ -1,22 +1,27 @@
 /** Names what is wrong with a run, from its metrics alone. Pure, so that any caller can use it. */
-import { diseaseFacts, diseaseNames, type HealthFinding } from "../../core/health.ts";
+import {
+  diseaseFacts,
+  type DiseaseName,
+  diseaseNames,
+  type HealthFinding,
+} from "../../core/health.ts";
 import { History, type MetricLine } from "./history.ts";
 import { offPolicyRules } from "./off-policy.ts";
 import { policyRules } from "./policy.ts";
 import { rewardRules } from "./rewards.ts";
 import { rolloutRules } from "./rollouts.ts";
-import type { Rule } from "./rule.ts";
+import type { Find, Rules } from "./rule.ts";
 import { updateRules } from "./updates.ts";
 
-const rules: readonly Rule[] = [
+const rules: Rules = {
   ...rewardRules,
   ...updateRules,
   ...policyRules,
   ...rolloutRules,
   ...offPolicyRules,
-];
+};
 
-function findingOf({ disease, find }: Rule, history: History): HealthFinding[] {
+function findingOf(disease: DiseaseName, find: Find, history: History): HealthFinding[] {
   const seen = find(history);
   if (seen === null) return [];
   const { title, severity, advice, only } = diseaseFacts[disease];
@@ -38,7 +43,9 @@ const rank = ({ severity, disease }: HealthFinding): number =>
 
 /** What a history shows now; consequences of what is found are left out, and the worst comes first. */
 export function examine(history: History): readonly HealthFinding[] {
-  const found = rules.flatMap((rule) => findingOf(rule, history));
+  const found = Object.entries(rules).flatMap(([disease, find]) =>
+    findingOf(disease as DiseaseName, find, history),
+  );
   const explained = new Set(
     found.flatMap(({ disease }): readonly string[] => diseaseFacts[disease].explains ?? []),
   );

@@ -1,24 +1,19 @@
 /** Rollouts that were not sampled by the weights that are trained. */
 import type { History } from "./history.ts";
-import { overThreshold, percent, type Rule, type Seen, short } from "./rule.ts";
+import { above, type Find, overThreshold, percent, type Rules, type Seen, short } from "./rule.ts";
 
-function gap(history: History): Seen | null {
-  for (const metric of ["off_policy/logprob_abs_diff_mean", "train/logprob_abs_diff_mean"]) {
-    const seen = overThreshold(history, {
-      metric,
-      isBad: (value) => value > 0.1,
-      says: (value) => `log-probabilities of the same tokens differ by ${short(value)} on average`,
-      share: 0.5,
-    });
-    if (seen !== null) return seen;
-  }
-  return overThreshold(history, {
+const differs = (value: number): string =>
+  `log-probabilities of the same tokens differ by ${short(value)} on average`;
+const inRollouts = above("off_policy/logprob_abs_diff_mean", 0.1, differs);
+const inUpdates = above("train/logprob_abs_diff_mean", 0.1, differs);
+
+const fewEffective: Find = (history) =>
+  overThreshold(history, {
     metric: "train/ess_fraction",
     isBad: (value) => value < 0.3,
     says: (value) => `the effective sample size is ${percent(value)} of the tokens`,
     share: 0.5,
   });
-}
 
 /** Syncs that the sampler may be behind before its weights count as frozen. */
 const frozenFor = 5;
@@ -40,19 +35,14 @@ function frozen(history: History): Seen | null {
   };
 }
 
-const stale: Rule = {
-  disease: "stale_weights",
-  find: (history) =>
-    frozen(history) ??
-    overThreshold(history, {
-      metric: "async/staleness_mean",
-      isBad: (value) => value > 8,
-      says: (value) => `tokens are ${short(value)} weight syncs old on average`,
-      share: 0.5,
-    }),
-};
+const stale = above(
+  "async/staleness_mean",
+  8,
+  (value) => `tokens are ${short(value)} weight syncs old on average`,
+);
 
-export const offPolicyRules: readonly Rule[] = [
-  { disease: "sampler_trainer_gap", find: gap },
-  stale,
-];
+export const offPolicyRules: Rules = {
+  sampler_trainer_gap: (history) =>
+    inRollouts(history) ?? inUpdates(history) ?? fewEffective(history),
+  stale_weights: (history) => frozen(history) ?? stale(history),
+};

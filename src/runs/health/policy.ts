@@ -1,6 +1,14 @@
 /** What becomes of the policy: how much it explores, and how long its responses are. */
 import type { History } from "./history.ts";
-import { overThreshold, percent, type Rule, type Seen, short } from "./rule.ts";
+import {
+  type Find,
+  overThreshold,
+  percent,
+  type Rules,
+  type Seen,
+  short,
+  unlessSolved,
+} from "./rule.ts";
 
 /** The entropy where it is measured, else its estimate from sampled tokens. */
 const entropyOf = (history: History): string =>
@@ -25,44 +33,37 @@ function alike(history: History): Seen | null {
   return null;
 }
 
-const entropyCollapse: Rule = {
-  disease: "entropy_collapse",
-  find: (history) =>
-    history.isSolved
-      ? null
-      : (overThreshold(history, {
-          metric: entropyOf(history),
-          isBad: (value, first) => first > 0.05 && value < 0.1 * first,
-          says: (value, first) => `entropy fell from ${short(first)} to ${short(value)} nats`,
-          share: 0.4,
-        }) ?? alike(history)),
-};
+const entropyFell: Find = (history) =>
+  overThreshold(history, {
+    metric: entropyOf(history),
+    isBad: (value, first) => first > 0.05 && value < 0.1 * first,
+    says: (value, first) => `entropy fell from ${short(first)} to ${short(value)} nats`,
+    share: 0.4,
+  });
 
-const entropyExplosion: Rule = {
-  disease: "entropy_explosion",
-  find: (history) =>
-    overThreshold(history, {
-      metric: entropyOf(history),
-      isBad: (value, first) => value > 1 && value > 3 * first,
-      says: (value, first) => `entropy rose from ${short(first)} to ${short(value)} nats`,
-      share: 0.4,
-    }),
-};
+const entropyRose: Find = (history) =>
+  overThreshold(history, {
+    metric: entropyOf(history),
+    isBad: (value, first) => value > 1 && value > 3 * first,
+    says: (value, first) => `entropy rose from ${short(first)} to ${short(value)} nats`,
+    share: 0.4,
+  });
 
-const lengthCollapse: Rule = {
-  disease: "length_collapse",
-  find(history) {
-    const correct = "rollout/pass@1";
-    // Shorter and more often correct is what was wanted.
-    if ((history.now(correct) ?? 0) > (history.baseline(correct) ?? 0) + 0.05) return null;
-    return overThreshold(history, {
-      metric: "episode/tokens/response",
-      isBad: (value, first) => first >= 8 && value < 0.5 * first,
-      says: (value, first) =>
-        `responses shrank from ${short(first)} to ${short(value)} tokens per rollout`,
-      share: 0.4,
-    });
-  },
-};
+function shorter(history: History): Seen | null {
+  const correct = "rollout/pass@1";
+  // Shorter and more often correct is what was wanted.
+  if ((history.now(correct) ?? 0) > (history.baseline(correct) ?? 0) + 0.05) return null;
+  return overThreshold(history, {
+    metric: "episode/tokens/response",
+    isBad: (value, first) => first >= 8 && value < 0.5 * first,
+    says: (value, first) =>
+      `responses shrank from ${short(first)} to ${short(value)} tokens per rollout`,
+    share: 0.4,
+  });
+}
 
-export const policyRules: readonly Rule[] = [entropyCollapse, entropyExplosion, lengthCollapse];
+export const policyRules: Rules = {
+  entropy_collapse: unlessSolved((history) => entropyFell(history) ?? alike(history)),
+  entropy_explosion: entropyRose,
+  length_collapse: shorter,
+};

@@ -1,76 +1,55 @@
 /** Rewards that cannot teach, or teach something else than the task. */
 import { deviation, type History, mean, type Point } from "./history.ts";
-import { overThreshold, percent, type Rule, type Seen, short } from "./rule.ts";
+import {
+  type Find,
+  overThreshold,
+  percent,
+  type Rules,
+  type Seen,
+  short,
+  type Threshold,
+  unlessSolved,
+} from "./rule.ts";
 
-const noVariance: Rule = {
-  disease: "no_reward_variance",
-  find: (history) =>
-    history.isSolved
-      ? null
-      : overThreshold(history, {
-          metric: "reward/std",
-          isBad: (value) => value < 1e-9,
-          says: () => "all rewards of a step are equal",
-          share: 0.6,
-        }),
-};
+const noVariance: Find = (history) =>
+  overThreshold(history, {
+    metric: "reward/std",
+    isBad: (value) => value < 1e-9,
+    says: () => "all rewards of a step are equal",
+    share: 0.6,
+  });
 
-const groupsFiltered: Rule = {
-  disease: "groups_filtered",
-  find(history) {
-    if (history.isSolved) return null;
-    const dropped = new Map(
-      history.recent("groups/dropped/uniform_groups").map(({ step, value }) => [step, value]),
-    );
-    const groups = history.recent("groups/count").filter(({ value }) => value > 0);
-    const bad = groups.filter(({ step, value }) => dropped.get(step) === value);
-    if (bad.length < Math.max(3, 0.6 * groups.length)) return null;
-    return {
-      evidence: `every group was dropped because its rewards are equal (${bad.length} of the last ${groups.length} steps; groups/dropped/uniform_groups)`,
-      steps: bad.map(({ step }) => step),
-    };
-  },
-};
-
-/** What the first role with a finding shows. */
-function anyRole(history: History, pattern: RegExp, see: (metric: string) => Seen | null) {
-  for (const metric of history.names(pattern)) {
-    const seen = see(metric);
-    if (seen !== null) return seen;
-  }
-  return null;
+function groupsFiltered(history: History): Seen | null {
+  const dropped = new Map(
+    history.recent("groups/dropped/uniform_groups").map(({ step, value }) => [step, value]),
+  );
+  const groups = history.recent("groups/count").filter(({ value }) => value > 0);
+  const bad = groups.filter(({ step, value }) => dropped.get(step) === value);
+  if (bad.length < Math.max(3, 0.6 * groups.length)) return null;
+  return {
+    evidence: `every group was dropped because its rewards are equal (${bad.length} of the last ${groups.length} steps; groups/dropped/uniform_groups)`,
+    steps: bad.map(({ step }) => step),
+  };
 }
 
-const advantagesZero: Rule = {
-  disease: "advantages_zero",
-  find: (history) =>
-    history.isSolved
-      ? null
-      : anyRole(history, /^advantage\/.+\/zero_fraction$/u, (metric) =>
-          overThreshold(history, {
-            metric,
-            isBad: (value) => value > 0.999,
-            says: () => "all advantages are 0",
-            share: 0.6,
-          }),
-        ),
-};
+/** What the first role with a finding shows. */
+const anyRole =
+  (pattern: RegExp, threshold: Omit<Threshold, "metric" | "share">): Find =>
+  (history) =>
+    history
+      .names(pattern)
+      .map((metric) => overThreshold(history, { ...threshold, metric, share: 0.6 }))
+      .find((seen) => seen !== null) ?? null;
 
-const fewInformative: Rule = {
-  disease: "few_informative_groups",
-  find: (history) =>
-    // A critic needs no groups.
-    history.isSolved || history.now("critic/values/mean") !== null
-      ? null
-      : anyRole(history, /^groups\/.+\/informative_fraction$/u, (metric) =>
-          overThreshold(history, {
-            metric,
-            isBad: (value) => value < 0.1,
-            says: (value) => `only ${percent(value)} of the groups have rewards that differ`,
-            share: 0.6,
-          }),
-        ),
-};
+const advantagesZero = anyRole(/^advantage\/.+\/zero_fraction$/u, {
+  isBad: (value) => value > 0.999,
+  says: () => "all advantages are 0",
+});
+
+const fewInformative = anyRole(/^groups\/.+\/informative_fraction$/u, {
+  isBad: (value) => value < 0.1,
+  says: (value) => `only ${percent(value)} of the groups have rewards that differ`,
+});
 
 const thirdOf = (points: readonly Point[]): number => Math.floor(points.length / 3);
 const valuesOf = (points: readonly Point[]): number[] => points.map(({ value }) => value);
@@ -105,71 +84,68 @@ const moved = ({ name, points }: { readonly name: string; readonly points: reado
 const recentTrend = 90;
 
 /** One part of the reward rises while another, or correctness, falls. */
-const hacked: Rule = {
-  disease: "reward_hacked",
-  find(history) {
-    const reward = history.recent("reward/mean", recentTrend);
-    const rise = change(reward);
-    if (rise === null || rise < clear) return null;
-    const parts = history
-      .names(/^episode\/signal\//u)
-      .filter((name) => !isNoScore.test(name))
-      .map((name) => ({ name, points: history.recent(name, recentTrend) }));
-    const correct = {
-      name: "rollout/pass@1",
-      points: history.recent("rollout/pass@1", recentTrend),
-    };
-    const ends = parts.concat(correct).map((one) => ({
-      ...one,
-      from: mean(firstThird(one.points)),
-      to: mean(lastThird(one.points)),
-    }));
-    const [fallen] = ends
-      // A part that was hardly ever there has nothing to lose.
-      .filter(({ points, from, to }) => (change(points) ?? 0) < -clear && to < 0.7 * from)
-      .toSorted((a, b) => (a.to - a.from) / Math.abs(a.from) - (b.to - b.from) / Math.abs(b.from));
-    if (fallen === undefined) return null;
-    const risen = parts.find(({ points }) => (change(points) ?? 0) > clear);
-    const up = [{ name: "reward/mean", points: reward }, ...(risen === undefined ? [] : [risen])];
-    return {
-      evidence: `${moved(fallen)}, while ${up.map(moved).join(" and ")}`,
-      steps: reward.slice(-1).map(({ step }) => step),
-    };
-  },
-};
+function hacked(history: History): Seen | null {
+  const reward = history.recent("reward/mean", recentTrend);
+  const rise = change(reward);
+  if (rise === null || rise < clear) return null;
+  const parts = history
+    .names(/^episode\/signal\//u)
+    .filter((name) => !isNoScore.test(name))
+    .map((name) => ({ name, points: history.recent(name, recentTrend) }));
+  const correct = {
+    name: "rollout/pass@1",
+    points: history.recent("rollout/pass@1", recentTrend),
+  };
+  const ends = parts.concat(correct).map((one) => ({
+    ...one,
+    from: mean(firstThird(one.points)),
+    to: mean(lastThird(one.points)),
+  }));
+  const [fallen] = ends
+    // A part that was hardly ever there has nothing to lose.
+    .filter(({ points, from, to }) => (change(points) ?? 0) < -clear && to < 0.7 * from)
+    .toSorted((a, b) => (a.to - a.from) / Math.abs(a.from) - (b.to - b.from) / Math.abs(b.from));
+  if (fallen === undefined) return null;
+  const risen = parts.find(({ points }) => (change(points) ?? 0) > clear);
+  const up = [{ name: "reward/mean", points: reward }, ...(risen === undefined ? [] : [risen])];
+  return {
+    evidence: `${moved(fallen)}, while ${up.map(moved).join(" and ")}`,
+    steps: reward.slice(-1).map(({ step }) => step),
+  };
+}
 
 /** Training rewards rise while those of validations fall. */
-const diverges: Rule = {
-  disease: "validation_diverges",
-  find(history) {
-    const reward = history.recent("reward/mean", recentTrend);
-    const validations = history.validation("val/reward/mean");
-    if (validations.length < 4) return null;
-    const best = validations.reduce((a, b) => (b.value > a.value ? b : a));
-    const since = validations.filter(({ step }) => step > best.step);
-    if (since.length < 3) return null;
-    const now = mean(valuesOf(since.slice(-3)));
-    const at = (from: number, to: number): number[] =>
-      valuesOf(reward.filter(({ step }) => step >= from && step <= to));
-    const last = reward.at(-1)?.step ?? 0;
-    const before = at(best.step - 2, best.step + 2);
-    const after = at(last - 4, last);
-    if (before.length === 0 || after.length === 0) return null;
-    const spread = Math.max(deviation(valuesOf(validations.slice(0, 3))), 0.02);
-    const falls = best.value - now > Math.max(0.15 * Math.abs(best.value), 2 * spread);
-    if (!falls || mean(after) <= mean(before) + 0.02) return null;
-    return {
-      evidence: `val/reward/mean fell from ${short(best.value)} at step ${best.step} to ${short(now)}, while reward/mean rose from ${short(mean(before))} to ${short(mean(after))}`,
-      steps: since.map(({ step }) => step),
-    };
-  },
-};
+function diverges(history: History): Seen | null {
+  const reward = history.recent("reward/mean", recentTrend);
+  const validations = history.validation("val/reward/mean");
+  if (validations.length < 4) return null;
+  const best = validations.reduce((a, b) => (b.value > a.value ? b : a));
+  const since = validations.filter(({ step }) => step > best.step);
+  if (since.length < 3) return null;
+  const now = mean(valuesOf(since.slice(-3)));
+  const at = (from: number, to: number): number[] =>
+    valuesOf(reward.filter(({ step }) => step >= from && step <= to));
+  const last = reward.at(-1)?.step ?? 0;
+  const before = at(best.step - 2, best.step + 2);
+  const after = at(last - 4, last);
+  if (before.length === 0 || after.length === 0) return null;
+  const spread = Math.max(deviation(valuesOf(validations.slice(0, 3))), 0.02);
+  const falls = best.value - now > Math.max(0.15 * Math.abs(best.value), 2 * spread);
+  if (!falls || mean(after) <= mean(before) + 0.02) return null;
+  return {
+    evidence: `val/reward/mean fell from ${short(best.value)} at step ${best.step} to ${short(now)}, while reward/mean rose from ${short(mean(before))} to ${short(mean(after))}`,
+    steps: since.map(({ step }) => step),
+  };
+}
 
-export const rewardRules: readonly Rule[] = [
-  noVariance,
-  groupsFiltered,
-  advantagesZero,
-  fewInformative,
-  hacked,
-  diverges,
-];
+export const rewardRules: Rules = {
+  no_reward_variance: unlessSolved(noVariance),
+  groups_filtered: unlessSolved(groupsFiltered),
+  advantages_zero: unlessSolved(advantagesZero),
+  // A critic needs no groups.
+  few_informative_groups: unlessSolved((history) =>
+    history.now("critic/values/mean") === null ? fewInformative(history) : null,
+  ),
+  reward_hacked: hacked,
+  validation_diverges: diverges,
+};

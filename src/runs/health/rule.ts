@@ -9,10 +9,16 @@ export interface Seen {
 }
 
 /** Pure: the same history gives the same result. */
-export interface Rule {
-  readonly disease: DiseaseName;
-  readonly find: (history: History) => Seen | null;
-}
+export type Find = (history: History) => Seen | null;
+
+/** Of a family, by the disease that each finds. */
+export type Rules = Readonly<Partial<Record<DiseaseName, Find>>>;
+
+/** For what is no problem once the task is solved. */
+export const unlessSolved =
+  (find: Find): Find =>
+  (history) =>
+    history.isSolved ? null : find(history);
 
 export const percent = (value: number): string => `${(100 * value).toFixed(0)} %`;
 export const short = (value: number): string => String(Number(value.toPrecision(3)));
@@ -46,10 +52,16 @@ export function overThreshold(history: History, threshold: Threshold): Seen | nu
   };
 }
 
+/** Above a limit in half of the newest steps. */
+export const above =
+  (metric: string, limit: number, says: (value: number) => string): Find =>
+  (history) =>
+    overThreshold(history, { metric, isBad: (value) => value > limit, says, share: 0.5 });
+
 /** The same for a number that is calculated from several metrics of a step. */
-export function ratio(history: History, above: string, below: string): readonly Point[] {
-  const divisors = new Map(history.recent(below).map(({ step, value }) => [step, value]));
-  return history.recent(above).flatMap(({ step, value }) => {
+export function ratio(history: History, part: string, whole: string): readonly Point[] {
+  const divisors = new Map(history.recent(whole).map(({ step, value }) => [step, value]));
+  return history.recent(part).flatMap(({ step, value }) => {
     const divisor = divisors.get(step) ?? 0;
     return divisor > 0 ? [{ step, value: value / divisor }] : [];
   });

@@ -1,32 +1,33 @@
 /** Updates that do nothing, or too much. */
 import { deviation, type History, mean, type Point } from "./history.ts";
-import { overThreshold, percent, type Rule, type Seen, short } from "./rule.ts";
+import {
+  above,
+  type Find,
+  overThreshold,
+  percent,
+  type Rules,
+  type Seen,
+  short,
+  unlessSolved,
+} from "./rule.ts";
 
-const gradientZero: Rule = {
-  disease: "gradient_zero",
-  find: (history) =>
-    history.isSolved
-      ? null
-      : overThreshold(history, {
-          metric: "train/grad_norm",
-          isBad: (value) => value < 1e-12,
-          says: () => "the norm of the gradient is 0",
-          share: 0.5,
-        }),
-};
+const gradientZero: Find = (history) =>
+  overThreshold(history, {
+    metric: "train/grad_norm",
+    isBad: (value) => value < 1e-12,
+    says: () => "the norm of the gradient is 0",
+    share: 0.5,
+  });
 
-const gradientExploding: Rule = {
-  disease: "gradient_exploding",
-  find: (history) =>
-    overThreshold(history, {
-      metric: "train/grad_norm",
-      isBad: (value, first) => value > 10 && value > 20 * first,
-      says: (value, first) =>
-        `the norm of the gradient is ${short(value)}, and was ${short(first)} at first`,
-      share: 0.2,
-      minBad: 2,
-    }),
-};
+const gradientExploding: Find = (history) =>
+  overThreshold(history, {
+    metric: "train/grad_norm",
+    isBad: (value, first) => value > 10 && value > 20 * first,
+    says: (value, first) =>
+      `the norm of the gradient is ${short(value)}, and was ${short(first)} at first`,
+    share: 0.2,
+    minBad: 2,
+  });
 
 const reasons: Readonly<Record<string, string>> = {
   equal_rewards: "all rewards are equal",
@@ -38,34 +39,30 @@ const reasons: Readonly<Record<string, string>> = {
   not_finite: "a number was not finite",
 };
 
-const updatesSkipped: Rule = {
-  disease: "updates_skipped",
-  find(history) {
-    if (history.isSolved) return null;
-    // Steps near the end of what can be learned make no update now and then.
-    const skipped = [
-      ["train/skipped_updates", 0.3],
-      ["train/skipped_steps", 0.6],
-    ] as const;
-    for (const [metric, share] of skipped) {
-      const seen = overThreshold(history, {
-        metric,
-        isBad: (value) => value > 0,
-        says: () => {
-          const found = history
-            .names(/^train\/skip_reason\//u)
-            .filter((name) => history.recent(name).some(({ value }) => value > 0))
-            .map((name) => name.slice("train/skip_reason/".length));
-          const why = found.map((name) => reasons[name] ?? name);
-          return `steps make no update${why.length === 0 ? "" : `: ${why.join(", ")}`}`;
-        },
-        share,
-      });
-      if (seen !== null) return seen;
-    }
-    return null;
-  },
-};
+function updatesSkipped(history: History): Seen | null {
+  // Steps near the end of what can be learned make no update now and then.
+  const skipped = [
+    ["train/skipped_updates", 0.3],
+    ["train/skipped_steps", 0.6],
+  ] as const;
+  for (const [metric, share] of skipped) {
+    const seen = overThreshold(history, {
+      metric,
+      isBad: (value) => value > 0,
+      says: () => {
+        const found = history
+          .names(/^train\/skip_reason\//u)
+          .filter((name) => history.recent(name).some(({ value }) => value > 0))
+          .map((name) => name.slice("train/skip_reason/".length));
+        const why = found.map((name) => reasons[name] ?? name);
+        return `steps make no update${why.length === 0 ? "" : `: ${why.join(", ")}`}`;
+      },
+      share,
+    });
+    if (seen !== null) return seen;
+  }
+  return null;
+}
 
 /** The reward was reached and lost again, while the policy changed a lot from one step to the next. */
 function collapse(history: History): Seen | null {
@@ -99,53 +96,45 @@ function collapse(history: History): Seen | null {
   };
 }
 
-const rateHigh: Rule = {
-  disease: "learning_rate_high",
-  find: (history) =>
-    overThreshold(history, {
-      metric: "train/clip_fraction",
-      isBad: (value) => value > 0.4,
-      says: (value) => `${percent(value)} of the tokens were clipped`,
-      share: 0.5,
-    }) ?? collapse(history),
-};
+const clipped = above(
+  "train/clip_fraction",
+  0.4,
+  (value) => `${percent(value)} of the tokens were clipped`,
+);
 
 /** Steps without which nothing can be said about a reward that does not move. */
 const patience = 24;
 
-const rateLow: Rule = {
-  disease: "learning_rate_low",
-  find(history) {
-    const rates = history.recent("progress/lr", 5);
-    if (rates.length === 5 && rates.every(({ value }) => value === 0)) {
-      if (history.train("progress/lr").every(({ value }) => value === 0))
-        return { evidence: "progress/lr is 0", steps: rates.map(({ step }) => step) };
-    }
-    const nll = history.train("train/sampled_nll");
-    const reward = history.train("reward/mean");
-    if (nll.length < patience || (history.now("train/grad_norm") ?? 1) < 1e-12) return null;
-    const still = (points: readonly Point[]): boolean => {
-      const third = Math.floor(points.length / 3);
-      const first = points.slice(0, third).map(({ value }) => value);
-      const last = points.slice(-third).map(({ value }) => value);
-      // The standard error of the difference of two means.
-      const error = Math.sqrt(
-        (deviation(first) ** 2 + deviation(last) ** 2) / Math.max(1, third - 1),
-      );
-      return Math.abs(mean(last) - mean(first)) < 1.5 * error;
-    };
-    if (!still(nll) || !still(reward)) return null;
-    return {
-      evidence: `neither reward/mean (${short(mean(reward.map(({ value }) => value)))}) nor train/sampled_nll (${short(mean(nll.map(({ value }) => value)))}) has moved in ${nll.length} steps, though rewards differ`,
-      steps: reward.slice(-1).map(({ step }) => step),
-    };
-  },
-};
+function rateLow(history: History): Seen | null {
+  const rates = history.recent("progress/lr", 5);
+  if (rates.length === 5 && rates.every(({ value }) => value === 0)) {
+    if (history.train("progress/lr").every(({ value }) => value === 0))
+      return { evidence: "progress/lr is 0", steps: rates.map(({ step }) => step) };
+  }
+  const nll = history.train("train/sampled_nll");
+  const reward = history.train("reward/mean");
+  if (nll.length < patience || (history.now("train/grad_norm") ?? 1) < 1e-12) return null;
+  const still = (points: readonly Point[]): boolean => {
+    const third = Math.floor(points.length / 3);
+    const first = points.slice(0, third).map(({ value }) => value);
+    const last = points.slice(-third).map(({ value }) => value);
+    // The standard error of the difference of two means.
+    const error = Math.sqrt(
+      (deviation(first) ** 2 + deviation(last) ** 2) / Math.max(1, third - 1),
+    );
+    return Math.abs(mean(last) - mean(first)) < 1.5 * error;
+  };
+  if (!still(nll) || !still(reward)) return null;
+  return {
+    evidence: `neither reward/mean (${short(mean(reward.map(({ value }) => value)))}) nor train/sampled_nll (${short(mean(nll.map(({ value }) => value)))}) has moved in ${nll.length} steps, though rewards differ`,
+    steps: reward.slice(-1).map(({ step }) => step),
+  };
+}
 
-export const updateRules: readonly Rule[] = [
-  gradientZero,
-  gradientExploding,
-  updatesSkipped,
-  rateHigh,
-  rateLow,
-];
+export const updateRules: Rules = {
+  gradient_zero: unlessSolved(gradientZero),
+  gradient_exploding: gradientExploding,
+  updates_skipped: unlessSolved(updatesSkipped),
+  learning_rate_high: (history) => clipped(history) ?? collapse(history),
+  learning_rate_low: rateLow,
+};

@@ -30,8 +30,7 @@ import {
 import { makeDatumBatches, type LossRow } from "./datum-batch.ts";
 import type { LossRequest, ModelLimits } from "./loss-request.ts";
 import { mostLikely } from "./most-likely.ts";
-import { PinnedSampler } from "./pinned-sampler.ts";
-import { shapePolicy, writeAdapter } from "./shaped-policy.ts";
+import { shapePolicy, writeAdapter, PinnedSampler } from "./pinned-sampler.ts";
 import { UsedCache } from "./used-cache.ts";
 
 export interface BaseModelOptions {

@@ -4,9 +4,19 @@
  */
 import type { Sample, SampleRequest } from "../../core/policy.ts";
 import { BatchSampler } from "../../engine/generation/batch-sampler.ts";
-import type { Policy } from "../../engine/decoder/policy.ts";
-import type { AdapterWeights } from "./adapter.ts";
-import { writeAdapter } from "./shaped-policy.ts";
+import { type Policy, withNewAdapter, writeTrained } from "../../engine/decoder/policy.ts";
+import { type AdapterWeights, copyFactors } from "./adapter.ts";
+
+/** Rank 0 is the base alone. */
+export function shapePolicy(base: Policy, { rank, alpha }: AdapterWeights): Policy {
+  return rank === 0 ? base : withNewAdapter(base, { rank, alpha });
+}
+
+/** @throws RequestError 400 where they do not fit; nothing is written then. */
+export async function writeAdapter(policy: Policy, { factors }: AdapterWeights): Promise<void> {
+  copyFactors(factors, policy.data);
+  await writeTrained(policy, policy.weights);
+}
 
 interface Waiting {
   readonly weights: AdapterWeights;

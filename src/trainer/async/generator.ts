@@ -6,7 +6,7 @@ import type { UnstampedEvent } from "../../core/events.ts";
 import { isScored } from "../../core/outcome.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { requestsOf, rolloutsKey, scoreGroup } from "../rollouts/attempts.ts";
+import { requestsOf, rolloutsKey, scoreGroup } from "../rollouts/collect.ts";
 import type { DataPosition } from "../../runs/checkpoint.ts";
 import { sampledTokens } from "../../runs/episode-metrics.ts";
 import { checkFailures } from "../../rollouts/service/failures.ts";

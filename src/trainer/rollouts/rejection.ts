@@ -1,5 +1,5 @@
 /**
- * How the rollouts of a task came out, and whether a step can learn from them. These are two
+ * How the rollouts of a task came out, and whether a step can learn from them, now or again. These are two
  * questions: learning needs differences of reward; the solve outcome is for reporting. Pure.
  */
 import { hasPrecomputed } from "../../algorithms/precomputed.ts";
@@ -8,6 +8,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf, hasContrast } from "../update/episode-rows.ts";
 import { usesCritic } from "../update/shape-rewards.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
+import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 
 /** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
 const solveOutcomes = ["partial", "all", "none", "unknown", "too_few"] as const;
@@ -91,4 +92,52 @@ export class SolveCounts {
       "rejection_sample/equal_rewards_fraction": this.#equal / total,
     };
   }
+}
+
+/**
+ * Which of `kept` step `step` replays, by the seed and the step, in the order in which they were kept. Their tokens keep
+ * the log-probabilities that they were sampled with, so the loss sees the true ratio.
+ */
+export function chooseReplay(
+  kept: readonly TaskRollouts[],
+  { replay, trainer }: Pick<TrainConfig, "replay" | "trainer">,
+  step: number,
+): readonly TaskRollouts[] {
+  const young = kept.filter(({ since }) => step - since <= replay.maxAge);
+  const random = createRandom(deriveSeed(trainer.seed, "replay", step));
+  const chosen = new Set(shuffled(young, random).slice(0, replay.tasks));
+  return young.filter((one) => chosen.has(one));
+}
+
+/** What is kept after step `step`: those of its groups that have a learning signal. */
+export function keepForReplay(
+  kept: readonly TaskRollouts[],
+  own: readonly TaskRollouts[],
+  config: TrainConfig,
+  step: number,
+): readonly TaskRollouts[] {
+  const { replay } = config;
+  if (replay.tasks === 0) return [];
+  const useful = own.filter((one) => hasSignal(config, one));
+  return [...kept, ...useful]
+    .filter(({ since }) => step + 1 - since <= replay.maxAge)
+    .slice(-replay.capacity);
+}
+
+/** `replay/...` of a step, where anything is replayed. */
+export function replayMetrics(
+  { replay }: TrainConfig,
+  used: readonly TaskRollouts[],
+  kept: readonly TaskRollouts[],
+  step: number,
+): Record<string, number> {
+  if (replay.tasks === 0) return {};
+  const ages = used.map(({ since }) => step - since);
+  return {
+    "replay/used_tasks": used.length,
+    "replay/kept_tasks": kept.length,
+    ...(ages.length === 0
+      ? {}
+      : { "replay/age_mean": ages.reduce((sum, age) => sum + age, 0) / ages.length }),
+  };
 }

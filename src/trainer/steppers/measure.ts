@@ -9,7 +9,7 @@ import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import type { RolloutRequest } from "../../rollouts/rollout-request.ts";
 import { checkFailures } from "../../rollouts/service/failures.ts";
-import type { RunRollouts } from "../../rollouts/service/run-rollouts.ts";
+import type { RunRollouts } from "../../rollouts/service/gateway-service.ts";
 import { validationMetrics } from "../../runs/validation-metrics.ts";
 import { mapConcurrent } from "../../util/concurrency.ts";
 import { deriveSeed } from "../../util/random.ts";

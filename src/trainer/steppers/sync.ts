@@ -5,7 +5,7 @@
 import { sampledTokens } from "../../runs/episode-metrics.ts";
 import type { RolloutContext } from "../run-context.ts";
 import { collect } from "../rollouts/collect.ts";
-import { chooseReplay, keepForReplay, replayMetrics } from "../rollouts/replay.ts";
+import { chooseReplay, keepForReplay, replayMetrics } from "../rollouts/rejection.ts";
 import { defined } from "../../util/defined.ts";
 import { createLearner } from "../update/learn.ts";
 import { validate } from "./measure.ts";

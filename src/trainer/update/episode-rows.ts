@@ -17,7 +17,7 @@ import {
   signalsDiffer,
 } from "../../algorithms/signals.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
-import { weightsOf } from "../../config/weight-map.ts";
+import { weightsOf } from "../../config/role-map.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import type { TrainConfig } from "../../config/train-config.ts";

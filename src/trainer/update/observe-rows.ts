@@ -6,7 +6,7 @@ import {
 } from "../../algorithms/rows/observations.ts";
 import { buildRows, type RowsOptions } from "../../algorithms/rows/rows.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { weightsOf } from "../../config/weight-map.ts";
+import { weightsOf } from "../../config/role-map.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Renderer } from "../../core/policy.ts";

@@ -8,7 +8,7 @@ import { isCustomName } from "../../algorithms/catalog.ts";
 import { toRowLoss } from "../../algorithms/losses/loss-function.ts";
 import type { LogprobTemperature } from "../../algorithms/rows/trainable-step.ts";
 import { learningRateAt, warmupOf } from "../../algorithms/schedule.ts";
-import { weightsOf } from "../../config/weight-map.ts";
+import { weightsOf } from "../../config/role-map.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { BackendCapabilities } from "../../core/backend.ts";
 import { ConfigError } from "../../core/errors.ts";

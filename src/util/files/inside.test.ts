@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 import { expect, test } from "vitest";
-import { isInside } from "./inside.ts";
+import { isInside } from "./read-inside.ts";
 
 test.each([
   ["/run", "/run/a", true],

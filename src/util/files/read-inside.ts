@@ -1,8 +1,14 @@
 /** Reads files of a folder that a program which is not trusted has written to: no links, no devices, bounded. */
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
-import { isInside } from "./inside.ts";
+import nodePath, { join, relative, sep, type PlatformPath } from "node:path";
+
+/** Does not look at the disk, so links are not followed. @param path those of another system, for tests. @default those of this system */
+export function isInside(folder: string, file: string, path: PlatformPath = nodePath): boolean {
+  const way = path.relative(folder, file);
+  // From one drive of Windows to another there is no relative path.
+  return way !== "" && !path.isAbsolute(way) && way.split(path.sep)[0] !== "..";
+}
 
 // Windows has no such flags: there, `isPlainPath` alone finds links.
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { randomUUID } from "node:crypto";
 import { killTree, signalGroup } from "./kill-tree.ts";
 import { guardEntry, guardMark, startGuard } from "./process-guard.ts";
-import { processStart } from "./process-start.ts";
+import { processStart } from "./guarded-process.ts";
 
 /** What to run, and with what. */
 export interface ProcessCommand {

@@ -1,10 +1,29 @@
 /** Numbers by step: lines, bands and single points. All charts of a page show the step that is pointed at. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { shortNumber } from "./format.ts";
 import { type ChartProps, dataOf, optionsOf, setData, tokenOf } from "./plot.ts";
 import { useTheme } from "./theme.ts";
-import { useVisible } from "./visible.ts";
+import type { RefObject } from "preact";
+
+/** Whether an element has come near the screen: charts below it are made when they are looked for. */
+function useVisible<T extends HTMLElement>(): readonly [RefObject<T | null>, boolean] {
+  const place = useRef<T>(null);
+  const [isVisible, setVisible] = useState(false);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || isVisible) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setVisible(true);
+      },
+      { rootMargin: "300px" },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [isVisible]);
+  return [place, isVisible];
+}
 
 function summary({ title, steps, lines }: ChartProps): string {
   const parts = lines.map(({ name, values }) => {

@@ -1,5 +1,5 @@
 /** The page: a header with where one is, and the view that the address names. */
-import { render } from "preact";
+import { render, options, type VNode } from "preact";
 import type { RunEntry } from "../api/runs.ts";
 import { DiffPage } from "./diff-page.tsx";
 import { EpisodePageView } from "./episode-page.tsx";
@@ -16,13 +16,32 @@ import { TasksPage } from "./tasks-page.tsx";
 import { applyTheme } from "./theme.ts";
 import { Header } from "./header.tsx";
 import { visibleText } from "../episode/visible-text.ts";
-import { showHiddenCharacters } from "./visible-nodes.ts";
 import "uplot/dist/uPlot.min.css";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/conversation.css";
 import "./style/app.css";
 import "./style/pages.css";
+
+/** No text and no label of an element hides or reorders characters, wherever it is from. */
+const labels = ["title", "aria-label", "aria-valuetext", "placeholder"] as const;
+
+/** Text has no type, and is its own properties. */
+function makeVisible(node: VNode): void {
+  const { type, props } = node as unknown as { type: unknown; props: unknown };
+  if (typeof props === "string") node.props = visibleText(props) as unknown as typeof node.props;
+  if (typeof type !== "string") return;
+  const own = props as Record<string, unknown>;
+  for (const label of labels) {
+    const value = own[label];
+    if (typeof value === "string") own[label] = visibleText(value);
+  }
+}
+
+/** Call it once, before anything is rendered. */
+function showHiddenCharacters(): void {
+  options.vnode = makeVisible;
+}
 
 function Missing({ what }: { what: string }) {
   return (

@@ -12,8 +12,38 @@ import { Pending } from "./pending.tsx";
 import { useRead } from "./read.ts";
 import { RewardPanel } from "./reward-panel.tsx";
 import { RunHead } from "./run-head.tsx";
-import { StepSlider } from "./step-slider.tsx";
 import { TableHead } from "./table-head.tsx";
+import { useState } from "preact/hooks";
+import { linkTo } from "./route.ts";
+
+/** Leads to the episodes of a step. */
+function StepSlider({ run, steps }: { run: RunEntry; steps: readonly number[] }) {
+  const [at, setAt] = useState(steps.length - 1);
+  const step = steps[Math.min(at, steps.length - 1)];
+  if (step === undefined) return null;
+  return (
+    <section aria-label="Episodes of a step" class="panel">
+      <header>
+        <h2>What did it do?</h2>
+        <a class="end" href={linkTo("episodes", run.key, "", { step })}>
+          Episodes of step {step}
+        </a>
+      </header>
+      <label class="row">
+        <span class="number nowrap">Step {step}</span>
+        <input
+          class="grow"
+          type="range"
+          min={0}
+          max={steps.length - 1}
+          value={at}
+          aria-valuetext={`step ${step}`}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+        />
+      </label>
+    </section>
+  );
+}
 
 /** What was configured, as far as it is not the default. */
 function Options({ run }: { run: RunEntry }) {

@@ -1,11 +1,38 @@
 /** The rollouts of a task side by side, and the token at which each parts from the first. */
 import type { Episode, Step } from "../../core/trajectory.ts";
 import type { EpisodeRow } from "../api/episodes.ts";
-import type { GroupMember, RolloutView, Sibling } from "../api/conversation.ts";
+import type { GroupMember, RolloutView, Sibling, Parting } from "../api/conversation.ts";
 import { messageText } from "../../core/message-text.ts";
 import { toolCallTexts } from "./conversation.ts";
-import { parting } from "./parting.ts";
 import { type DecodeTokens, tokenTexts } from "./token-view.ts";
+
+/** Text of each call's response. */
+type Texts = readonly string[];
+
+const [before, after] = [24, 40];
+
+/** One line of the text from `from` on. */
+function piece(text: string, from: number): string {
+  const shown = text.slice(from, from + after).replaceAll(/\s+/gu, " ");
+  if (shown === "") return "∎";
+  return from + after < text.length ? `${shown}…` : shown;
+}
+
+/** Null where all responses have the same text. */
+export function parting(own: Texts, other: Texts): Parting | null {
+  for (let call = 0; call < Math.max(own.length, other.length); call++) {
+    const [a, b] = [own[call] ?? "", other[call] ?? ""];
+    if (a === b && own[call] !== undefined && other[call] !== undefined) continue;
+    let at = 0;
+    while (at < Math.min(a.length, b.length) && a[at] === b[at]) at++;
+    // A number or a word that differs is shown whole.
+    while (at > 0 && /[\p{L}\p{N}]/u.test(a[at - 1] ?? "")) at--;
+    const from = Math.max(0, at - before);
+    const shared = `${from > 0 ? "…" : ""}${a.slice(from, at).replaceAll(/\s+/gu, " ")}`;
+    return { call, shared, own: piece(a, at), other: piece(b, at) };
+  }
+  return null;
+}
 
 type Call = GroupMember["calls"][number];
 

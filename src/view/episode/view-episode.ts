@@ -1,8 +1,7 @@
 /** An episode as the model that every page, file and terminal shows: its conversation, and what came of it. */
 import { inspect } from "node:util";
-import { describeFailedCalls } from "../../core/failed-call.ts";
 import { isCutOff, isFailed } from "../../core/outcome.ts";
-import type { Episode } from "../../core/trajectory.ts";
+import { describeFailedCalls, type Episode } from "../../core/trajectory.ts";
 import type { Conversation, ViewEpisode } from "../api/conversation.ts";
 import type { EpisodeRow } from "../api/episodes.ts";
 import { viewTrajectories } from "./conversation.ts";

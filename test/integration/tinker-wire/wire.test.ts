@@ -1,6 +1,6 @@
 /** One suite for every server of the Tinker API: what our client relies on, and what each does otherwise. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { trainingOn } from "../../../src/cli/service/format-service-report.ts";
+import { trainingOn } from "../../../src/cli/commands/doctor-service.ts";
 import { inspectService } from "../../../src/cli/service/inspect-service.ts";
 import { createTinkerBackend } from "../../../src/backends/tinker/index.ts";
 import type { SamplerTarget } from "../../../src/core/backend.ts";

@@ -21,7 +21,7 @@ export interface AgentsRun {
 
 const { outputDir, token, script, interrupts } = JSON.parse(process.argv[2] ?? "") as AgentsRun;
 const { signal } = interrupts
-  ? watchInterrupt(() => process.stdout.write("stopping\n"))
+  ? watchInterrupt({ stdout: process.stdout, stderr: process.stdout }, "stopping")
   : new AbortController();
 const { trainer } = coinTrainer({
   outputDir,

@@ -1,7 +1,6 @@
 /** The gateway's own paths: what each does, and which token it needs. */
-import { methodNotAllowed } from "../../http/api-error.ts";
+import { methodNotAllowed, badRequest } from "../../http/api-error.ts";
 import { requireToken } from "../../http/auth.ts";
-import { flush, pause, resume, setWeightVersion, showWeightVersion } from "./control.ts";
 import type { OwnContext, OwnHandler } from "./own-route.ts";
 import {
   deleteSession,
@@ -12,6 +11,56 @@ import {
 } from "./sessions.ts";
 import { listTraces, queryTraces, showTrace } from "./traces.ts";
 import { addWorker, drainWorker, listWorkers, removeWorker, showWorkerHealth } from "./workers.ts";
+import { readJsonObject } from "../../http/body.ts";
+import { readNumber, readString, show } from "../../http/json-fields.ts";
+import type { JsonFields } from "../../../util/json-object.ts";
+import { waitUntilIdle } from "../../call/wait-until-idle.ts";
+
+/** A body that may be absent. */
+async function readOptional({ gateway, request }: OwnContext): Promise<JsonFields> {
+  return request.body === null ? {} : readJsonObject(request, gateway);
+}
+
+/** Pausing, weight versions and flushing over HTTP. The caller has checked the admin token. */
+function showWeightVersion({ gateway }: OwnContext): Response {
+  return Response.json({ weight_version: gateway.gate.weightVersion });
+}
+
+async function setWeightVersion(context: OwnContext): Promise<Response> {
+  const { gateway } = context;
+  const body = await readJsonObject(context.request, gateway);
+  const bounds = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
+  const version = readNumber(body, "weight_version", bounds);
+  if (version === undefined) throw badRequest("weight_version", "weight_version is required.");
+  gateway.gate.weightVersion = version;
+  return Response.json({ weight_version: version });
+}
+
+async function flush({ gateway }: OwnContext): Promise<Response> {
+  await gateway.store.flush();
+  return Response.json({ status: "flushed" });
+}
+
+/** `drain_ms`: how long to wait for calls in flight. */
+async function pause(context: OwnContext): Promise<Response> {
+  const { gateway } = context;
+  const body = await readOptional(context);
+  const mode = readString(body, "mode") ?? "hold";
+  if (mode !== "hold" && mode !== "refuse") {
+    throw badRequest("mode", `mode must be "hold" or "refuse", but it is ${show(mode)}.`);
+  }
+  const bounds = { min: 0, max: gateway.requestTimeoutMs, integer: true };
+  const drainMs = readNumber(body, "drain_ms", bounds) ?? 0;
+  gateway.gate.pause(mode);
+  const left = await waitUntilIdle(() => gateway.sessions.callsInFlight, drainMs);
+  return Response.json({ status: "paused", mode, in_flight: left });
+}
+
+function resume({ gateway }: OwnContext): Response {
+  const { waiting: released } = gateway.gate;
+  gateway.gate.resume();
+  return Response.json({ status: "running", released });
+}
 
 interface OwnRouteEntry {
   /** Segments; `*` matches any one. Earlier entries win. */

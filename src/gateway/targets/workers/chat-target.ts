@@ -26,6 +26,7 @@ export interface ChatTargetOptions {
   readonly dispatcher: Dispatcher;
   readonly upstream: UpstreamRequests;
   readonly gate: CallGate;
+  /** Bounds a whole response; that of a token source has its first byte last. */
   readonly requestTimeoutMs: number;
 }
 

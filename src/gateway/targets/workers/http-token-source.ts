@@ -1,26 +1,18 @@
 /** Workers that take prompts as token ids, as a source of tokens. */
 import type { Sample } from "../../../core/policy.ts";
-import type { CallGate } from "../../call/call-gate.ts";
 import type { SampleCall, SampleCallRequest, TokenSource } from "../token-source.ts";
 import { defined } from "../../../util/defined.ts";
+import type { ChatTargetOptions } from "./chat-target.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import type { ChoiceCollector } from "./choice-collector.ts";
 import type { TokenAdapter } from "./adapters/adapter.ts";
 import { tokenAdapters } from "./adapters/token-adapters.ts";
-import type { Dispatcher } from "./pool/dispatcher.ts";
 import type { UpstreamRequests } from "./requests/upstream-requests.ts";
-import type { WorkerPool } from "./pool/worker-pool.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 import { logprobKindOf, type Worker, type WorkerFacts } from "./pool/worker.ts";
 
-export interface TokenSourceOptions {
-  readonly workerPool: WorkerPool;
-  readonly dispatcher: Dispatcher;
-  readonly upstream: UpstreamRequests;
-  readonly gate: CallGate;
+export interface TokenSourceOptions extends ChatTargetOptions {
   readonly contextLength?: number;
-  /** Bounds a whole response, whose first byte comes last. */
-  readonly requestTimeoutMs: number;
 }
 
 interface OneSample {

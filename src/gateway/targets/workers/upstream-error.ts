@@ -1,6 +1,5 @@
 /** What can go wrong with a worker, and whether another try may help. */
-import type { ErrorCode } from "../../../core/errors.ts";
-import { ApiError } from "../../http/api-error.ts";
+import { ApiError, type ApiErrorDetails } from "../../http/api-error.ts";
 import { redact } from "../../../util/redact.ts";
 import { defined } from "../../../util/defined.ts";
 
@@ -21,22 +20,14 @@ export type UpstreamFailure =
   | "unavailable"
   | "stale";
 
-export interface UpstreamErrorDetails {
+export interface UpstreamErrorDetails extends Omit<ApiErrorDetails, "status" | "details"> {
   readonly failure: UpstreamFailure;
-  readonly message: string;
   /** Named to clients instead of its URL. */
   readonly workerId?: string;
   /** @default by failure */
   readonly status?: number;
-  readonly reason?: string;
-  readonly param?: string;
-  readonly retryAfterS?: number;
-  /** @see ApiErrorDetails.retry */
-  readonly retry?: boolean;
   /** False where the worker ended its response properly, though too early. @default true */
   readonly isConnection?: boolean;
-  readonly code?: ErrorCode;
-  readonly cause?: unknown;
 }
 
 const statuses: Readonly<Record<UpstreamFailure, number>> = {

@@ -7,7 +7,7 @@
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import { messageText } from "../../../core/message-text.ts";
 import type { Renderer } from "../../../core/policy.ts";
-import { hasPrefix } from "../../../util/token-prefix.ts";
+import { hasPrefix, joinTokens } from "../../../util/token-prefix.ts";
 import type { Conversation } from "./conversation.ts";
 import { RowError } from "./row-error.ts";
 import type { TokenRow } from "./token-row.ts";
@@ -39,11 +39,7 @@ function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Arr
       ? [text]
       : ["", "<think>\n"].map((open) => `${open}${message.reasoning}\n</think>\n\n${text}`);
   for (const each of texts) {
-    const ids = renderer.encode(each);
-    const tokens = new Int32Array(ids.length + 1);
-    tokens.set(ids);
-    tokens[ids.length] = stop;
-    yield tokens;
+    yield joinTokens(renderer.encode(each), Int32Array.of(stop));
   }
 }
 
@@ -90,9 +86,7 @@ class Building {
   readonly #spans: (readonly [start: number, end: number])[] = [];
 
   respond(prompt: Int32Array, response: Int32Array, isTrained: boolean): void {
-    this.tokens = new Int32Array(prompt.length + response.length);
-    this.tokens.set(prompt);
-    this.tokens.set(response, prompt.length);
+    this.tokens = joinTokens(prompt, response);
     if (isTrained) this.#spans.push([prompt.length, this.tokens.length]);
   }
 

@@ -3,17 +3,56 @@
  * its log-probabilities, those of the mismatched completions of all steps among them, are computed before
  * the first step.
  */
-import { countTrained, type Example } from "../examples/token-row.ts";
+import { countTrained, type Example, type TokenRow } from "../examples/token-row.ts";
 import type { Objective } from "../../../trainer/steppers/examples.ts";
 import { klEstimate, ktoMetrics, type KtoTerm, ktoTerm, type KtoWeights } from "./kto-loss.ts";
-import { mismatchedResponse, type Mismatch, mismatchesOf } from "./mismatched.ts";
 import {
   gradientLoss,
   gradientRows,
   type ScoredResponse,
   type Scorer,
   scoreResponses,
+  type Response,
 } from "./row-logprobs.ts";
+
+/** The prompt of one example, and the completion of another. */
+interface Mismatch {
+  readonly prompt: Example;
+  readonly completion: Example;
+}
+
+/**
+ * Completions after prompts that they do not answer, from which KTO estimates how far the policy is from the reference:
+ * as in TRL, they move on by one within a batch, in the order of the data, so that its pairs are the same in every epoch.
+ */
+export function mismatchesOf(
+  batch: readonly Example[],
+  order: ReadonlyMap<Example, number>,
+): readonly Mismatch[] {
+  const sorted = batch.toSorted((a, b) => order.get(a)! - order.get(b)!);
+  return sorted.map((prompt, i) => ({ prompt, completion: sorted.at(i - 1)! }));
+}
+
+/** What is before the first trained token is the prompt; what does not fit is cut off. */
+function join(prompt: TokenRow, completion: TokenRow, maxLength: number): TokenRow {
+  const end = prompt.mask.indexOf(1);
+  const start = completion.mask.indexOf(1);
+  const length = Math.min(end + completion.mask.length - start, maxLength);
+  const tokens = new Int32Array(length);
+  const mask = new Uint8Array(length);
+  tokens.set(prompt.tokens.subarray(0, end));
+  tokens.set(completion.tokens.subarray(start, start + length - end), end);
+  mask.set(completion.mask.subarray(start, start + length - end), end);
+  return { tokens, mask };
+}
+
+/** As rows: a completion of several rows has the prompts of as many rows, the last one for those left over. */
+export function mismatchedResponse({ prompt, completion }: Mismatch, maxLength: number): Response {
+  const rows = completion.rows.map((row, i) =>
+    join(prompt.rows[Math.min(i, prompt.rows.length - 1)]!, row, maxLength),
+  );
+  return { at: prompt.at, rows };
+}
 
 export interface UnpairedOptions {
   readonly weights: KtoWeights;

@@ -3,6 +3,7 @@
  * turn; where the template would also rewrite earlier turns, there is none and the caller renders from
  * scratch.
  */
+import { joinTokens } from "../../../util/token-prefix.ts";
 import { ModelError } from "../../../core/errors.ts";
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import type { ParsedCompletion, Renderer } from "../../../core/policy.ts";
@@ -17,7 +18,7 @@ import { mistralCallStart, mistralTools } from "../tool-formats/mistral-json.ts"
 import { llamaTools, pythonTag } from "../tool-formats/llama-json.ts";
 import { xmlTools } from "../tool-formats/qwen-xml.ts";
 import { callEnd, callStart } from "../tool-formats/tagged-calls.ts";
-import { appendTokens, hiddenTokens } from "../turn-renderer.ts";
+import { hiddenTokens } from "../turn-renderer.ts";
 
 export interface JinjaRendererOptions {
   readonly template: string;
@@ -157,7 +158,7 @@ export function createJinjaRenderer(
       const added = yield* encode({ ...after, text }, room);
       const ended = stopIds.includes(previous.at(-1) ?? -1);
       const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
-      return { tokens: appendTokens(previous, added.slice(skipped)) };
+      return { tokens: joinTokens(previous, added.slice(skipped)) };
     },
     parse(tokens) {
       const text = visible(tokens);

@@ -3,8 +3,7 @@ import type { JsonObject, ToolDefinition } from "../../../core/message.ts";
 import { objectFields, spacedJson } from "../json-text.ts";
 import { markup, plain, type Part } from "../token-builder.ts";
 import { callEnd, callStart, parseTaggedCalls } from "./tagged-calls.ts";
-import { argumentsGrammar } from "./arguments-grammar.ts";
-import type { ReadCall, ToolFormat } from "./tool-format.ts";
+import { argumentsGrammar, type ReadCall, type ToolFormat } from "./tool-format.ts";
 
 /** The tools in the system prompt, with full JSON schemas. */
 function describeTools(tools: readonly ToolDefinition[]): readonly Part[] {

@@ -2,8 +2,7 @@
 import type { Grammar } from "../../../core/grammar.ts";
 import type { ParsedCompletion } from "../../../core/policy.ts";
 import { jsonEnd, objectFields, spacedJson } from "../json-text.ts";
-import { argumentsGrammar } from "./arguments-grammar.ts";
-import type { ToolFormat } from "./tool-format.ts";
+import { argumentsGrammar, type ToolFormat } from "./tool-format.ts";
 
 /** One call; arguments that are not JSON are written unchanged. */
 export function writeJsonCall(name: string, argumentsText: string): string {

@@ -7,8 +7,7 @@ import type { ParsedCompletion } from "../../../core/policy.ts";
 import { jsonEnd, objectFields, spacedJson } from "../json-text.ts";
 import { plain, type Part } from "../token-builder.ts";
 import { defined } from "../../../util/defined.ts";
-import { argumentsGrammar } from "./arguments-grammar.ts";
-import type { ReadCall, ToolFormat } from "./tool-format.ts";
+import { argumentsGrammar, type ReadCall, type ToolFormat } from "./tool-format.ts";
 
 /** Llama writes it before calls of tools that run code. */
 export const pythonTag = "<|python_tag|>";

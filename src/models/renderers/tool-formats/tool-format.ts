@@ -4,6 +4,11 @@ import type { ToolDefinition } from "../../../core/message.ts";
 import type { ParsedCompletion } from "../../../core/policy.ts";
 import type { Part } from "../token-builder.ts";
 
+/** Under the tool's schema where it is strict; any object elsewhere. */
+export function argumentsGrammar({ parameters }: ToolDefinition, isStrict: boolean): Grammar {
+  return { type: "json", schema: isStrict && parameters ? parameters : { type: "object" } };
+}
+
 export interface ToolFormat {
   /** The tools, for the system prompt. */
   readonly describe: (tools: readonly ToolDefinition[]) => readonly Part[];

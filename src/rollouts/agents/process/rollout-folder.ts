@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { AgentTrainerError, ConfigError } from "../../../core/errors.ts";
-import { isInside } from "../../../util/files/inside.ts";
-import { readInside } from "../../../util/files/read-inside.ts";
+import { isInside, readInside } from "../../../util/files/read-inside.ts";
 
 /** Where a rollout's process lives. */
 export interface RolloutFolders {
