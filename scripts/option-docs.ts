@@ -27,7 +27,7 @@ const supportText = (supported: Supported): string =>
 
 /** What each backend supports of an option, unless all support all of it or it is for one backend. */
 function backendRow(field: ConfigField): readonly string[] {
-  const cells = backendNames.map((backend) => supportedValues(field, backend));
+  const cells = Object.values(supportedValues(field));
   if (cells.includes("own") || cells.every((supported) => supported === "all")) return [];
   return [`| \`${field.key}\` | ${cells.map(supportText).join(" | ")} |`];
 }

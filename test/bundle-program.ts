@@ -10,11 +10,20 @@ import { build, type Plugin } from "esbuild";
 const atSource: Plugin = {
   name: "at-source",
   setup({ onLoad }) {
-    onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /\/(?:src|test)\/.*\.ts$/ }, async ({ path }) => {
       const url = JSON.stringify(pathToFileURL(path.replace(/ts$/u, "js")).href);
       const contents = await readFile(path, "utf8");
       return { contents: contents.replaceAll("import.meta.url", url), loader: "ts" };
     });
+  },
+};
+
+/** Threads of what is bundled are bundled, too. */
+const bundledThreads: Plugin = {
+  name: "bundled-threads",
+  setup({ onResolve }) {
+    const path = join(import.meta.dirname, "bundled-thread.ts");
+    onResolve({ filter: /\/util\/start-thread\.ts$/ }, () => ({ path }));
   },
 };
 
@@ -41,7 +50,7 @@ export async function bundlePrograms(
     logLevel: "error",
     banner: { js: banner },
     external: ["libsql"],
-    plugins: [atSource],
+    plugins: [atSource, bundledThreads],
   });
 }
 

@@ -9,6 +9,7 @@ import { createTinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { LoraSpec, RunContext, TrainingBackend } from "../../src/core/backend.ts";
 import { defaultOptim, type OptimSpec } from "../../src/core/loss/loss.ts";
 import { baseModel, key, startFireworks } from "../../test/tinker/fireworks/local-fireworks.ts";
+import { adapters, critic, kto, type Lesson, ppo } from "./lessons.ts";
 import type { Resources } from "./resources.ts";
 import { fetchOf, modelPath, startServer, token } from "../../test/tinker/local-server.ts";
 import {
@@ -28,16 +29,21 @@ export interface Peer {
   /** What it computes, and in which numbers. */
   readonly what: string;
   readonly optim: OptimSpec;
-  readonly open: (resources: Resources) => Promise<Pair>;
+  readonly lessons: readonly Lesson[];
+  readonly open: (resources: Resources, lesson: Lesson) => Promise<Pair>;
 }
 
 /** With this eps a step is a smooth function of the gradient; no clipping, which not every server has. */
 const optim: OptimSpec = { ...defaultOptim, learningRate: 0.01, eps: 1e-3, maxGradNorm: 0 };
 
 const lora: LoraSpec = { rank: 8, alpha: 32 };
-const contextOf = (name: string, adapter: LoraSpec | null = lora): RunContext => ({
+const contextOf = (
+  name: string,
+  adapter: LoraSpec | null = lora,
+  { adapters: further = [] }: Partial<Lesson> = {},
+): RunContext => ({
   seed: 5,
-  model: { name, lora: adapter },
+  model: { name, lora: adapter, adapters: further },
   signal: new AbortController().signal,
 });
 
@@ -67,7 +73,8 @@ export const peers: readonly Peer[] = [
     name: "tinker, our server",
     what: "LoRA on the built-in model, 32 bit",
     optim,
-    async open(resources) {
+    lessons: [ppo, kto, adapters],
+    async open(resources, lesson) {
       const served = resources.use(await startServer());
       const backend = resources.use(
         createTinkerBackend({
@@ -77,14 +84,16 @@ export const peers: readonly Peer[] = [
           client: { fetch: fetchOf(served.server) },
         }),
       );
-      await backend.start(contextOf("shop-tiny"));
-      return { backend, local: await startLocal(resources, contextOf(modelPath)) };
+      await backend.start(contextOf("shop-tiny", lora, lesson));
+      const local = await startLocal(resources, contextOf(modelPath, lora, lesson));
+      return { backend, local };
     },
   },
   {
     name: "fireworks, our server",
     what: "LoRA on the built-in model, 32 bit",
     optim,
+    lessons: [ppo, kto],
     async open(resources) {
       const served = resources.use(await startFireworks());
       const backend = resources.use(
@@ -105,6 +114,7 @@ export const peers: readonly Peer[] = [
     name: "tinker, SkyRL 0.4.0",
     what: "LoRA on a random Qwen3, JAX on a CPU",
     optim,
+    lessons: [ppo],
     async open(resources) {
       const skyrl = resources.use(await startSkyrl(8464));
       const backend = resources.use(
@@ -125,7 +135,8 @@ export const peers: readonly Peer[] = [
     name: "verl 0.9.0",
     what: "all weights of a random Qwen2, FSDP on two CPU ranks, 32 bit",
     optim: { ...optim, maxGradNorm: defaultOptim.maxGradNorm },
-    async open(resources) {
+    lessons: [ppo, kto, critic],
+    async open(resources, lesson) {
       const backend = resources.use(
         verlOnCpu({
           optim: { ...optim, maxGradNorm: defaultOptim.maxGradNorm },
@@ -136,6 +147,7 @@ export const peers: readonly Peer[] = [
           topK: 0,
           maxTokens: 8,
           reference: false,
+          critic: lesson.critic === true,
         }),
       );
       await backend.start(contextOf(qwen2Folder(), null));

@@ -1,7 +1,7 @@
 /**
  * The other ways to learn from examples, on the shop example: fine-tuning on the correct ones of recorded
- * episodes, DPO on the best and worst of each task, and a teacher. Writes OUT.json: pass@1 on the same 100
- * validation tasks, with its 95 % interval.
+ * episodes, DPO on the best and worst of each task, KTO on all of them, and a teacher. Writes OUT.json: pass@1 on the
+ * same 100 validation tasks, with its 95 % interval.
  *
  *   npx tsx --conditions=agent-trainer-source scripts/sft-then-rl/other-ways.ts OUT
  */
@@ -65,6 +65,8 @@ const ways: Record<string, () => Promise<string>> = {
     learn({ fineTuning: { fromRun: recorded } }),
   "dpo --from-run: 8 steps on the best and worst of 16 tasks, the same episodes": () =>
     learn({ fineTuning: { fromRun: recorded, loss: "dpo" } }),
+  "kto --from-run: 8 steps on the correct and incorrect ones, the same episodes": () =>
+    learn({ fineTuning: { fromRun: recorded, loss: "kto" } }),
   "the teacher: 28 steps on 56 conversations": () => Promise.resolve(teacher),
   "distillation.teacher: 4 steps of 32 rollouts, from that teacher": () =>
     reinforce(

@@ -64,19 +64,19 @@ function requiredOptionsOf({ requires }: ConfigField): readonly Options[] {
   );
 }
 
-/** An option with a value, and the other options that must be set with it. */
+/** An option with a value, and a configuration that has it with the other options that must be set with it. */
 export interface OptionProbe {
   readonly value: unknown;
-  readonly overrides: Readonly<Record<string, unknown>>;
+  readonly config: TrainConfig;
 }
 
 /** LoRA is on: every backend supports it. */
 const base = { "model.name": "m", "model.lora_rank": 8 };
 
 /** null where it is not a valid configuration. */
-function configOf({ overrides }: OptionProbe): TrainConfig | null {
+function configOf(overrides: Options): TrainConfig | null {
   try {
-    return loadConfig({ overrides }).config;
+    return loadConfig({ overrides: { ...base, ...overrides } }).config;
   } catch (error) {
     if (error instanceof ConfigError) return null;
     throw error;
@@ -87,14 +87,13 @@ function configOf({ overrides }: OptionProbe): TrainConfig | null {
 export function optionProbes(field: ConfigField): readonly OptionProbe[] {
   const { key, allowed, backend, examples } = field;
   const usual = JSON.stringify(usualValue(field));
-  const probes = examples
-    .flatMap((value) =>
-      requiredOptionsOf(field).map((set) => ({
-        value,
-        overrides: { ...base, ...set, [key]: value },
-      })),
-    )
-    .filter((probe) => configOf(probe) !== null);
+  const sets = requiredOptionsOf(field);
+  const probes = examples.flatMap((value) =>
+    sets.flatMap((set) => {
+      const config = configOf({ ...set, [key]: value });
+      return config === null ? [] : [{ value, config }];
+    }),
+  );
   const isListed = /^(?:one of|true or false)/u.test(allowed) || backend?.values === "all";
   if (isListed) return probes;
   const others = probes.filter(({ value }) => JSON.stringify(value) !== usual);
@@ -112,19 +111,26 @@ function isSupported(backend: string, config: TrainConfig): boolean {
   return capabilityRules.every((rule) => rule.supported(capabilities, config));
 }
 
-/** Values of one option that one backend supports. */
-export function supportedValues(field: ConfigField, backend: string): Supported {
-  const owner = ownerOf(field.key);
-  if (owner !== undefined) return owner === backend ? "all" : "own";
-  const probes = optionProbes(field);
+/** Of the values that were tried, those that a backend supports. */
+function supportedOf(probes: readonly OptionProbe[], backend: string): Supported {
   const values = [...new Set(probes.map(({ value }) => value))];
-  const isKept = (probe: OptionProbe): boolean => {
-    const config = configOf(probe);
-    return config === null || isSupported(backend, config);
-  };
-  const kept = values.filter((value) => probes.some((one) => one.value === value && isKept(one)));
+  const kept = values.filter((value) =>
+    probes.some((probe) => probe.value === value && isSupported(backend, probe.config)),
+  );
   if (kept.length === values.length) return "all";
   return kept.length === 0 || (kept.length === 1 && kept[0] === false) ? "none" : kept;
+}
+
+/** Values of one option that each backend supports. */
+export function supportedValues(field: ConfigField): Readonly<Record<string, Supported>> {
+  const owner = ownerOf(field.key);
+  const probes = owner === undefined ? optionProbes(field) : [];
+  return Object.fromEntries(
+    backendNames.map((backend) => {
+      if (owner !== undefined) return [backend, owner === backend ? "all" : "own"];
+      return [backend, supportedOf(probes, backend)];
+    }),
+  );
 }
 
 /** A key of rLLM or verl that is not the name of an option here. */
@@ -143,9 +149,7 @@ export function explainOption(path: string): ExplainedOption | ExplainedCompatKe
   if (field !== undefined) {
     return {
       ...field,
-      supported: Object.fromEntries(
-        backendNames.map((backend) => [backend, supportedValues(field, backend)]),
-      ),
+      supported: supportedValues(field),
       otherNames: compatKeys.flatMap((other) =>
         "to" in other && [other.to].flat().includes(key) ? [other.from] : [],
       ),

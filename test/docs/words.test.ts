@@ -55,17 +55,20 @@ const allowed: readonly (readonly [RegExp, RegExp])[] = [];
 const camelCase = /(?<=[a-z\d])(?=[A-Z])/gu;
 const plain = (text: string): string => text.replaceAll(camelCase, " ").toLowerCase();
 
+const anyRetired = new RegExp(retired.map(([word]) => word.source).join("|"), "u");
+
 /** `file:line word (use ...)` of each retired word. */
 function retiredIn(file: string, text: string): readonly string[] {
+  if (!anyRetired.test(plain(text))) return [];
   const fine = allowed.filter(([path]) => path.test(file));
-  return text.split("\n").flatMap((line, i) =>
-    fine.some(([, pattern]) => pattern.test(line))
-      ? []
-      : retired.flatMap(([word, use]) => {
-          const found = word.exec(plain(line));
-          return found === null ? [] : [`${file}:${i + 1} "${found[0]}" (use: ${use})`];
-        }),
-  );
+  return text.split("\n").flatMap((line, i) => {
+    if (fine.some(([, pattern]) => pattern.test(line))) return [];
+    const words = plain(line);
+    return retired.flatMap(([word, use]) => {
+      const found = word.exec(words);
+      return found === null ? [] : [`${file}:${i + 1} "${found[0]}" (use: ${use})`];
+    });
+  });
 }
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })

@@ -150,10 +150,10 @@ it("begins with a policy that seldom answers with a number", () => {
   expect(before).toBeLessThan(0.4);
 });
 
-/** An estimator and a loss do not know each other: every third pair has each of both several times. */
+/** An estimator and a loss do not know each other: pairs that have each of both. `SOAK=1` tries all pairs. */
 const lossesWith = (estimator: string): readonly string[] =>
   process.env["SOAK"] === undefined
-    ? losses.filter((_, i) => (estimators.indexOf(estimator) + i) % 3 === 0)
+    ? [losses[estimators.indexOf(estimator) % losses.length]!]
     : losses;
 
 describe.each(estimators)("%s", (estimator) => {
@@ -198,11 +198,8 @@ describe("losses that no backend has", () => {
 });
 
 describe("a policy that cannot learn does not", () => {
-  it.each(["grpo", "reinforce", "rloo"])("%s with a learning rate of 0", async (estimator) => {
-    const { after } = await train({
-      "algorithm.estimator": estimator,
-      "training.learning_rate": 0,
-    });
+  it("grpo with a learning rate of 0", async () => {
+    const { after } = await train({ "training.learning_rate": 0 });
     expect(after).toBe(before);
   });
   it.each(["grpo", "rloo", "reinforce_plus_plus"])("%s with random rewards", async (estimator) => {

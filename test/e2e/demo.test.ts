@@ -21,6 +21,14 @@ async function demo(cwd: string, ...args: string[]): Promise<DemoResult> {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1)!) as DemoResult;
 }
 
+/** Metrics of the first validation and of two steps. */
+async function beginningOf({ runDir }: { readonly runDir: string }): Promise<unknown[]> {
+  // A run that plans fewer steps begins in the same way; only its learning rate falls faster.
+  const planned = { "progress/done_fraction": null, "progress/lr": null };
+  const lines = await steadyMetrics(resolve(shared.path, runDir));
+  return lines.slice(0, 3).map((line) => ({ ...line, ...planned }));
+}
+
 const seeds = process.env["SOAK"] === undefined ? [1] : [1, 2, 3];
 const whole = new Map<number, DemoResult>();
 let shared: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -51,37 +59,31 @@ describe("agent-trainer demo", () => {
 
   it("learns nothing with a learning rate of 0", async () => {
     await using folder = await temporaryFolder();
-    const result = await demo(folder.path, "--seed", "1", "--lr", "0", "--steps", "2");
+    const result = await demo(folder.path, "--seed", "1", "--lr", "0", "--steps", "1");
     // Validation has the same tasks and seeds: frozen weights give the same responses.
     expect(result.valLast).toBe(result.valFirst);
     expect(result.rewardLast).toBeLessThan(0.45);
   });
 
-  it("gives the same numbers for the same seed, and others for another", async () => {
-    const first = whole.get(1);
-    if (first === undefined) throw new Error("The first test did not end.");
-    // A run that plans fewer steps begins in the same way; only its learning rate falls faster.
-    const planned = { "progress/done_fraction": null, "progress/lr": null };
-    const linesOf = async ({ runDir }: DemoResult): Promise<unknown[]> => {
-      const lines = await steadyMetrics(resolve(shared.path, runDir));
-      return lines.slice(0, 3).map((line) => ({ ...line, ...planned }));
-    };
-    const lines = await linesOf(first);
+  it("gives the same numbers for the same seed", async () => {
+    const again = await demo(shared.path, "--seed", "1", "--steps", "2");
+    const lines = await beginningOf(again);
     expect(lines).toHaveLength(3);
-    expect(await linesOf(await demo(shared.path, "--seed", "1", "--steps", "2"))).toEqual(lines);
-    const other = await linesOf(await demo(shared.path, "--seed", "8", "--steps", "1"));
-    expect(other.slice(0, 2)).not.toEqual(lines.slice(0, 2));
+    expect(lines).toEqual(await beginningOf(whole.get(1)!));
   });
 
-  it("shows progress, transcripts before and after, and a summary to a person", async () => {
-    await using folder = await temporaryFolder();
-    const { code, stdout, stderr } = await cli(["demo", "--steps", "1"], { cwd: folder.path });
+  it("shows progress, transcripts before and after, and a summary to a person; another seed has other numbers", async () => {
+    const args = ["demo", "--seed", "8", "--steps", "1"];
+    const { code, stdout, stderr } = await cli(args, { cwd: shared.path });
     expect(code).toBe(0);
     expect(stdout).toContain("Before training");
     expect(stdout).toContain("After training");
     expect(stdout).toMatch(/How much do \d \w+s cost\?/);
     expect(stdout).toMatch(/validation reward +0\.\d+ → 0\.\d+/);
-    expect(stdout).toContain("run folder");
     expect(stderr).toMatch(/reward/);
+    const [, runDir = ""] = /run folder: (\S+)/u.exec(stdout) ?? [];
+    const [, other] = await beginningOf({ runDir });
+    expect(other).toHaveProperty("step", 1);
+    expect(other).not.toEqual((await beginningOf(whole.get(1)!))[1]);
   });
 });

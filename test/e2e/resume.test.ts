@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { cli, steadyMetrics, temporaryFolder, writeConfig } from "./cli-process.ts";
 
 const training = "{ learning_rate: 5.0e-4, lr_schedule: constant }";
@@ -40,33 +40,35 @@ async function killAndResume(config: string, cwd: string): Promise<void> {
   expect(code, stderr).toBe(0);
 }
 
-for (const [kind, model] of Object.entries({
+const models = {
   "all weights": "{ name: 'builtin:shop-tiny' }",
   LoRA: "{ name: 'builtin:shop-tiny', lora_rank: 4, lora_alpha: 8 }",
-})) {
-  describe(`resume, ${kind}`, () => {
-    it("after the end: goes on as one longer run would have", async () => {
-      await using folder = await temporaryFolder();
-      const first = await writeConfig(folder.path, { model, training, trainer: trainer(2) });
-      expect((await cli(["train", first], { cwd: folder.path })).code).toBe(0);
-      const longer = await writeConfig(folder.path, { model, training, trainer: trainer(4) });
-      const { code, stderr } = await cli(["train", longer, "--resume"], { cwd: folder.path });
-      expect(code, stderr).toBe(0);
-      // The share that is done refers to the planned length, which was another for the first part.
-      const withoutPlan = (lines: Record<string, unknown>[]): Record<string, unknown>[] =>
-        lines.map((line) => ({ ...line, "progress/done_fraction": null }));
-      const continued = withoutPlan(await steadyMetrics(join(folder.path, "runs/run")));
-      expect(continued).toEqual(withoutPlan(await undisturbed(model)));
-    });
+};
 
-    it("after kill -9 in the middle of a step: nothing lost, nothing doubled", async () => {
-      await using folder = await temporaryFolder();
-      const config = await writeConfig(folder.path, { model, training, trainer: trainer(4) });
-      await killAndResume(config, folder.path);
-      expect(await steadyMetrics(join(folder.path, "runs/run"))).toEqual(await undisturbed(model));
-    });
-  });
-}
+it("after the end: goes on as one longer run would have", async () => {
+  await using folder = await temporaryFolder();
+  const model = models["all weights"];
+  const first = await writeConfig(folder.path, { model, training, trainer: trainer(2) });
+  expect((await cli(["train", first], { cwd: folder.path })).code).toBe(0);
+  const longer = await writeConfig(folder.path, { model, training, trainer: trainer(4) });
+  const { code, stderr } = await cli(["train", longer, "--resume"], { cwd: folder.path });
+  expect(code, stderr).toBe(0);
+  // The share that is done refers to the planned length, which was another for the first part.
+  const withoutPlan = (lines: Lines): Lines =>
+    lines.map((line) => ({ ...line, "progress/done_fraction": null }));
+  const continued = withoutPlan(await steadyMetrics(join(folder.path, "runs/run")));
+  expect(continued).toEqual(withoutPlan(await undisturbed(model)));
+});
+
+it.each(Object.entries(models))(
+  "%s, after kill -9 in the middle of a step: nothing lost, nothing doubled",
+  async (_, model) => {
+    await using folder = await temporaryFolder();
+    const config = await writeConfig(folder.path, { model, training, trainer: trainer(4) });
+    await killAndResume(config, folder.path);
+    expect(await steadyMetrics(join(folder.path, "runs/run"))).toEqual(await undisturbed(model));
+  },
+);
 
 it("overlapped, after kill -9: every step once, and goes on", async () => {
   await using folder = await temporaryFolder();

@@ -6,17 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { createRandom } from "../../src/util/random.ts";
+import { argumentsOf } from "../cli/coin-project.ts";
 import { readFeedback, readSpans } from "../../src/production/store/production-store.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const kills = process.env["SOAK"] === "1" ? 60 : 4;
 
 async function startProcess(folder: string) {
-  const flags = ["--import", "tsx", "--conditions=agent-trainer-source"];
-  const child = spawn(process.execPath, [...flags, main, "collect", folder, "--port", "0"], {
+  const child = spawn(process.execPath, await argumentsOf(["collect", folder, "--port", "0"]), {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];

@@ -77,3 +77,30 @@ it("trains a model on the server for each adapter, and goes on with them", async
   });
   expect(own.metrics[0]!["reward/mean"]).toBe(whole.metrics[0]!["reward/mean"]);
 }, 60_000);
+
+it("learns at rates of single adapters, of which 0 freezes one", async () => {
+  await using local = await startServer();
+  const fetch = fetchOf(local.server);
+  // With this seed, groups of both differ in their rewards in the first step.
+  const seed = { "trainer.seed": 3 };
+  const at = async (set: Record<string, unknown>) =>
+    (await run(viaTinker({ fetch }), "shop-tiny", { ...set, ...seed })).metrics[1]!;
+  const [mixed, fast, frozen] = [
+    await at({
+      "training.learning_rate": 1e-3,
+      "training.learning_rate_by_adapter": { default: 0, solver: 1e-2 },
+    }),
+    await at({ "training.learning_rate": 1e-2 }),
+    await at({ "training.learning_rate": 0 }),
+  ];
+  const ofAdapter = (metrics: typeof mixed, name: string) =>
+    ["loss", "grad_norm", "sampled_nll"].map((key) => metrics[`train/adapters/${name}/${key}`]);
+  // After the first step each is where a run is that has its rate for all.
+  expect(ofAdapter(mixed, "solver")).toEqual(ofAdapter(fast, "solver"));
+  expect(ofAdapter(mixed, "default")).toEqual(ofAdapter(frozen, "default"));
+  for (const name of ["solver", "default"])
+    expect(ofAdapter(fast, name)).not.toEqual(ofAdapter(frozen, name));
+  await expect(at({ "training.learning_rate_by_adapter": { coach: 1 } })).rejects.toThrow(
+    "names the adapter coach",
+  );
+}, 60_000);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createSqliteTraceStore } from "../../gateway/index.ts";
+import { argumentsOf } from "../../../test/cli/coin-project.ts";
 import { AdminClient } from "../../../test/gateway/admin-client.ts";
 import { runCli } from "../program.ts";
 
@@ -77,11 +78,9 @@ it("serves until Ctrl-C and keeps what it captured", async () => {
   const { AGENT_TRAINER_ADMIN_TOKEN: _unset, ...env } = process.env;
   const child = spawn(
     process.execPath,
-    [
-      ...["--import", "tsx", "--conditions=agent-trainer-source"],
-      resolve(import.meta.dirname, "../main.ts"),
+    await argumentsOf([
       ...["gateway", "--builtin", "builtin:shop-tiny", "--store", path, "--port", "0"],
-    ],
+    ]),
     { env, stdio: ["ignore", "pipe", "pipe"], cwd: resolve(import.meta.dirname, "../../..") },
   );
   let [out, err] = ["", ""];

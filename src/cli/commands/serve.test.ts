@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, expect, it } from "vitest";
+import { argumentsOf } from "../../../test/cli/coin-project.ts";
 import { createTinkerClient } from "../../tinker-api/client.ts";
 import { createUpstream } from "../../testing/index.ts";
 import { runCli } from "../program.ts";
@@ -70,11 +71,10 @@ async function serve(
   const { TINKER_API_KEY: _tinker, FIREWORKS_API_KEY: _fireworks, ...env } = process.env;
   const child = spawn(
     process.execPath,
-    [
-      ...["--import", "tsx", "--conditions=agent-trainer-source"],
-      resolve(import.meta.dirname, "../main.ts"),
-      ...["serve", api, "--json", "--port", "0", "--folder", join(folder, api), ...flags],
-    ],
+    await argumentsOf([
+      ...["serve", api, "--json", "--port", "0", "--folder", join(folder, api)],
+      ...flags,
+    ]),
     { env, stdio: ["ignore", "pipe", "pipe"] },
   );
   let err = "";
@@ -132,14 +132,9 @@ it(
     const names = ["serve", `shop=${good.url}/v1`, "--candidate", `${bad.url}/v1`];
     const flags = ["--store", store, "--canary", "0.5", "--min-feedback", "5", "--port", "0"];
     const begin = async () => {
-      const child = spawn(
-        process.execPath,
-        [
-          ...["--import", "tsx", "--conditions=agent-trainer-source"],
-          ...[resolve(import.meta.dirname, "../main.ts"), ...names, ...flags],
-        ],
-        { stdio: ["ignore", "pipe", "pipe"] },
-      );
+      const child = spawn(process.execPath, await argumentsOf([...names, ...flags]), {
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       let err = "";
       child.stderr.on("data", (text: Buffer) => (err += text.toString()));
       const exited = once(child, "exit");

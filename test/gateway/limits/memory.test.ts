@@ -2,15 +2,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { BodyBudget } from "../../../src/gateway/http/body-budget.ts";
 import { createGateway } from "../../../src/gateway/index.ts";
+import { bundleProgram } from "../../bundle-program.ts";
 import { createScriptedTarget } from "../../../src/testing/index.ts";
 
 const mebibyte = 2 ** 20;
-const child = fileURLToPath(new URL("memory-child.ts", import.meta.url));
 
 interface Started {
   readonly url: string;
@@ -24,10 +24,7 @@ describe("60 bodies at once, of more bytes than the heap has", () => {
       process.execPath,
       [
         `--max-old-space-size=${heapMiB}`,
-        "--import",
-        "tsx",
-        "--conditions=agent-trainer-source",
-        child,
+        await bundleProgram(join(import.meta.dirname, "memory-child.ts")),
         JSON.stringify({ maxBodyBytes: 4 * mebibyte }),
       ],
       { stdio: ["pipe", "pipe", "inherit"] },

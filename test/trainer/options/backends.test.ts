@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { capabilityMatrix } from "../../../src/core/capabilities.ts";
 import { UnsupportedOptionError } from "../../../src/core/errors.ts";
 import { configFields } from "../../../src/config/fields.ts";
-import { resolveConfig } from "../../../src/config/load.ts";
+import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { checkCapabilities } from "../../../src/trainer/check-capabilities.ts";
 import {
   backendNames,
@@ -22,10 +22,10 @@ const text = (supported: Supported): string =>
   typeof supported === "string" ? supported : supported.map(String).join(", ");
 
 /** The options that a trainer on this backend refuses, or null when it takes the configuration. */
-function refusal(backend: string, overrides: Record<string, unknown>): string | null {
+function refusal(backend: string, config: TrainConfig): string | null {
   const capabilities = capabilityMatrix[backend as keyof typeof capabilityMatrix];
   try {
-    checkCapabilities(resolveConfig(overrides), { name: backend, capabilities });
+    checkCapabilities(config, { name: backend, capabilities });
     return null;
   } catch (error) {
     if (error instanceof UnsupportedOptionError) return String(error.fields["option"]);
@@ -37,9 +37,10 @@ describe("options and backends", () => {
   const cells = new Map<string, Supported[]>();
   beforeAll(() => {
     for (const field of configFields()) {
+      const supported = supportedValues(field);
       cells.set(
         field.key,
-        backendNames.map((backend) => supportedValues(field, backend)),
+        backendNames.map((backend) => supported[backend]!),
       );
     }
   });
@@ -72,7 +73,7 @@ describe("options and backends", () => {
           // A value may have several options to choose from that it needs.
           const refusals = probes
             .filter((probe) => probe.value === value)
-            .map(({ overrides }) => refusal(backend, overrides));
+            .map(({ config }) => refusal(backend, config));
           const refused = refusals.includes(null) ? null : refusals[0]!;
           const what = `${key}=${JSON.stringify(value)} on ${backend}`;
           expect(refused === null, `${what}: ${refused}`).toBe(expected);

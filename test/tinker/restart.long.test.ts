@@ -4,9 +4,14 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, beforeAll, expect, it } from "vitest";
+import { bundleProgram } from "../bundle-program.ts";
 import { newFolder, run, viaTinker, expectClose } from "./shop-run.ts";
 
+let program: string;
+beforeAll(async () => {
+  program = await bundleProgram(join(import.meta.dirname, "serve-child.ts"));
+});
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children) child.kill("SIGKILL");
@@ -16,15 +21,9 @@ async function serve(
   folder: string,
   port = 0,
 ): Promise<{ url: string; kill: () => Promise<void> }> {
-  const child = spawn(
-    process.execPath,
-    [
-      ...["--import", "tsx", "--conditions=agent-trainer-source"],
-      join(import.meta.dirname, "serve-child.ts"),
-      ...[folder, String(port)],
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [program, folder, String(port)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   children.push(child);
   const [url] = (await once(createInterface(child.stdout), "line")) as [string];
   const kill = async (): Promise<void> => {

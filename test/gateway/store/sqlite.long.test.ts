@@ -11,18 +11,30 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/core/errors.ts";
 import { createSqliteTraceStore, type TraceStore } from "../../../src/gateway/index.ts";
 import type { Trace } from "../../../src/core/trace.ts";
 import { sampleIds, makeSession, makeTrace } from "./make-trace.ts";
+import { bundlePrograms, newBundleFolder } from "../../bundle-program.ts";
 import { processorClock } from "../../processor-time.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-const storeModule = new URL("../../../src/gateway/index.ts", import.meta.url).href;
-const traceModule = new URL("make-trace.ts", import.meta.url).href;
+const bundled = newBundleFolder();
+beforeAll(() =>
+  bundlePrograms(
+    {
+      store: join(import.meta.dirname, "../../../src/gateway/index.ts"),
+      trace: join(import.meta.dirname, "make-trace.ts"),
+    },
+    bundled,
+  ),
+);
+const storeModule = pathToFileURL(join(bundled, "store.mjs")).href;
+const traceModule = pathToFileURL(join(bundled, "trace.mjs")).href;
 const file = (name: string): string => join(folder, name);
 
 describe("files that are no trace store", () => {
@@ -184,8 +196,7 @@ describe("a second gateway", () => {
       `const { makeTrace } = await import(${JSON.stringify(traceModule)});` +
       `globalThis.store = createSqliteTraceStore(${JSON.stringify(path)});` +
       `await store.append([makeTrace()]); console.log("open"); setInterval(() => {}, 1000);`;
-    const flags = ["--import", "tsx", "--conditions=agent-trainer-source", "--input-type=module"];
-    const child = spawn(process.execPath, [...flags, "-e", code]);
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code]);
     await once(child.stdout, "data");
     linkSync(path, other);
     expect(() => createSqliteTraceStore(other)).toThrow(/Another gateway/);
@@ -205,8 +216,7 @@ describe("a second gateway", () => {
       `const { createSqliteTraceStore } = await import(${JSON.stringify(storeModule)});` +
       `globalThis.store = createSqliteTraceStore(${JSON.stringify(path)});` +
       `console.log("open"); setInterval(() => {}, 1000);`;
-    const flags = ["--import", "tsx", "--conditions=agent-trainer-source", "--input-type=module"];
-    const child = spawn(process.execPath, [...flags, "-e", code]);
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code]);
     await once(child.stdout, "data");
     expect(() => createSqliteTraceStore(path)).toThrow(/Another gateway/);
     child.kill("SIGKILL");
@@ -253,7 +263,7 @@ it("moves its log into the file while it writes", async () => {
 
 it("opens with 100,000 traces in less than two seconds", async () => {
   const path = file("many.sqlite");
-  const store = createSqliteTraceStore(path);
+  const store = createSqliteTraceStore(path, { synchronous: "normal" });
   const perSession = 50;
   for (let session = 0; session < 2000; session++) {
     const uid = `s${session}`;

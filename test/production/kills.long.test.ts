@@ -4,14 +4,13 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { writeTraces } from "../../benchmarks/collect/write-traces.ts";
 import { readRounds } from "../../src/runs/rounds/round-file.ts";
 import { createRandom } from "../../src/util/random.ts";
+import { argumentsOf } from "../cli/coin-project.ts";
 import { newProduction } from "../improve/shop-production.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const isSoak = process.env["SOAK"] === "1";
 /** Of each command. */
 const kills = isSoak ? 25 : 1;
@@ -24,8 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Resolves with whether it ended by itself. */
 async function start(args: readonly string[], killAfterMs: number | null): Promise<boolean> {
-  const flags = ["--import", "tsx", "--conditions=agent-trainer-source"];
-  const child = spawn(process.execPath, [...flags, main, ...args], {
+  const child = spawn(process.execPath, await argumentsOf(args), {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let err = "";

@@ -189,7 +189,10 @@ describe("streams that are merely odd are read as what they are", () => {
     it.each(odd)(`%s (${tokenMode})`, async (_name, fault) => {
       await using upstream = await failing(fault);
       const own = tokenMode === "server" ? {} : { renderer };
-      await using world = await openWorld({ workers: [{ url: upstream.url }], tokenMode, ...own });
+      await using world = await openWorld({
+        ...{ workers: [{ url: upstream.url }], tokenMode, ...own },
+        requestTimeoutMs: 60_000,
+      });
       const response = await world.post({ messages, stream: true });
       expect(await readStream(response)).toEqual({ text: said, done: true });
       const [trace] = await world.session.traces();
