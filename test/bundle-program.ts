@@ -10,6 +10,8 @@ import { build, type Plugin } from "esbuild";
 const atSource: Plugin = {
   name: "at-source",
   setup({ onLoad }) {
+    // Commands are imported by name from a folder that has their tests, too.
+    onLoad({ filter: /\.test\.ts$/ }, () => ({ contents: "" }));
     onLoad({ filter: /\/(?:src|test)\/.*\.ts$/ }, async ({ path }) => {
       const url = JSON.stringify(pathToFileURL(path.replace(/ts$/u, "js")).href);
       const contents = await readFile(path, "utf8");

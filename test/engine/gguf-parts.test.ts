@@ -1,6 +1,6 @@
 /**
  * Parts of a model with an adapter in GGUF: the adapter as llama.cpp's converter writes it, the base as it was
- * trained; and Q8_0, whose bytes gguf-export.test.ts compares with the converter's.
+ * trained; and Q8_0, whose bytes gguf-export.long.test.ts compares with the converter's.
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
