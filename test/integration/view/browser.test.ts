@@ -99,9 +99,12 @@ async function settle(): Promise<void> {
   await expect.poll(() => page.locator(".pending").count(), { timeout: 20_000 }).toBe(0);
 }
 
+/** Above it is a table of settings, since two of the runs have the same options. */
+const runRows = "section[aria-label='All runs'] tbody tr";
+
 it("leads from runs to an episode by keyboard, without a complaint of the browser", async () => {
   await open("#/runs", "main tbody tr");
-  const [first] = await page.locator("main tbody tr").allInnerTexts();
+  const [first] = await page.locator(runRows).allInnerTexts();
   expect(first).toContain("problem: no reward variance");
   await open("#/run/0", ".findings li");
   expect(await page.locator(".findings").innerText()).toContain("no reward variance");
@@ -128,7 +131,7 @@ it("leads from runs to an episode by keyboard, without a complaint of the browse
 
 it("opens a run from the list by keyboard", async () => {
   await open("#/runs", "main tbody tr.selected");
-  const names = await page.locator("main tbody tr > th").allInnerTexts();
+  const names = await page.locator(`${runRows} > th`).allInnerTexts();
   await page.keyboard.press("j");
   await expect
     .poll(() => page.locator("main tbody tr.selected th").first().innerText())
@@ -406,14 +409,14 @@ it("gives runs other names, and overlays those that are chosen", async () => {
   await page.keyboard.type("my best run");
   await page.keyboard.press("Enter");
   await expect
-    .poll(() => page.locator("main tbody th").first().innerText())
+    .poll(() => page.locator(`${runRows} > th`).first().innerText())
     .toContain("my best run");
   await page.keyboard.press("x");
   await expect
     .poll(() => page.locator(".swatch-button").first().getAttribute("aria-pressed"))
     .toBe("false");
   await page.locator(".rename").first().click();
-  await page.locator("main tbody th input").fill("");
+  await page.locator(`${runRows} > th input`).fill("");
   await page.keyboard.press("Enter");
   expect(problems).toEqual([]);
 });
