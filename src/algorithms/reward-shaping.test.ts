@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TrainingRow } from "../core/loss/training-row.ts";
-import { penaltyOfKl } from "../core/loss/log-ratio.ts";
+import { penaltyOfKl } from "../core/loss/kl.ts";
 import { klPenalty, overlongPenalty } from "./reward-shaping.ts";
 
 // verl's fixture: policy, reference, mask, and its means over trained tokens.

@@ -1,5 +1,5 @@
 /** What is added to rewards before advantages. The evaluators' rewards stay in the episodes. */
-import { penaltyOfKl } from "../core/loss/log-ratio.ts";
+import { penaltyOfKl } from "../core/loss/kl.ts";
 import type { KlEstimator } from "../core/loss/loss.ts";
 import type { TrainingRow } from "../core/loss/training-row.ts";
 import type { GroupMember, TrajectoryGroup } from "../core/trajectory.ts";

@@ -9,7 +9,8 @@
  * on: kept when log low <= -x <= log high; a single bound t means [1/t, t]. k2 and k3 are kept up to their
  * bound. All rules must hold. A veto drops a row when a single ratio is below its threshold.
  */
-import { estimateKl, limitLogRatio } from "../../core/loss/log-ratio.ts";
+import { estimateKl } from "../../core/loss/kl.ts";
+import { limitLogRatio } from "../../core/loss/log-ratio.ts";
 import { klEstimators, type KlEstimator } from "../../core/loss/loss.ts";
 import { parseBounds, sumOf, type RatioBounds, type TokenValues } from "./log-ratios.ts";
 

@@ -3,7 +3,7 @@
  * sampled, where every ratio is 1, the gradient is that of the penalty itself: weight A' = weight A -
  * coef dKL/dl.
  */
-import { penaltyOfKl } from "../../core/loss/log-ratio.ts";
+import { penaltyOfKl } from "../../core/loss/kl.ts";
 import type { KlSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 

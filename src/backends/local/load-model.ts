@@ -17,26 +17,24 @@ import { readGgufTokenizer, type TokenizerFiles } from "../../models/tokenizers/
 import { loadGgufRenderer, loadRenderer } from "../../models/renderers/load.ts";
 import { readTokenizerFiles } from "../../models/tokenizers/tokenizer-files.ts";
 import { readJsonFile } from "../../util/files/json-file.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 
 interface Token {
   readonly content: unknown;
   readonly id: unknown;
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
-
 /** The tokens of a `tokenizer.json`; what cannot be read as such is ignored here. */
 function* tokensOf(tokenizer: Readonly<Record<string, unknown>>): Generator<Token> {
   const { model, added_tokens: added } = tokenizer;
-  const vocab = isRecord(model) ? model["vocab"] : undefined;
+  const vocab = isJsonObject(model) ? model["vocab"] : undefined;
   if (Array.isArray(vocab)) {
     if (vocab.length > 0) yield { content: vocab.at(-1), id: vocab.length - 1 };
-  } else if (isRecord(vocab)) {
+  } else if (isJsonObject(vocab)) {
     for (const [content, id] of Object.entries(vocab)) yield { content, id };
   }
   for (const token of Array.isArray(added) ? (added as unknown[]) : [])
-    if (isRecord(token)) yield { content: token["content"], id: token["id"] };
+    if (isJsonObject(token)) yield { content: token["content"], id: token["id"] };
 }
 
 /**

@@ -19,7 +19,6 @@ import { roundFolder } from "../../runs/rounds/round-file.ts";
 import type { Round } from "../../runs/rounds/round.ts";
 import { safeText } from "../terminal/terminal.ts";
 
-/** Formats a round for the terminal. */
 const stageLine = (stage: Stage, { round }: Round): string => `round ${round}: ${stage}\n`;
 
 const named = ({ model, version }: { model: string; version: string | null }): string =>
@@ -43,6 +42,7 @@ function outcome(result: Exclude<ImproveResult, { status: "on trial" }>): readon
   }
 }
 
+/** What a round came to, for the terminal. */
 function formatRound(result: ImproveResult, folder: string): string {
   if (result.status === "on trial")
     return `no round: ${safeText(result.trial.version)} is still on trial, and serve decides about it by feedback\n`;

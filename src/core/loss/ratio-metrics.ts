@@ -1,5 +1,6 @@
 /** How far the weights being trained have moved from those that sampled, over trained tokens. */
-import { estimateKl, limitLogRatio, ratioOf } from "./log-ratio.ts";
+import { estimateKl } from "./kl.ts";
+import { limitLogRatio, ratioOf } from "./log-ratio.ts";
 
 export class RatioMetrics {
   #tokens = 0;

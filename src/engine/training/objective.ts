@@ -2,7 +2,7 @@
  * What is minimized, in numbers: a loss's terms, a KL penalty to a reference and an entropy bonus, each token with its
  * factor (the formula is in `src/core/loss/loss.ts`). The engine gives log-probabilities and takes their coefficients.
  */
-import { penaltyOfKl } from "../../core/loss/log-ratio.ts";
+import { penaltyOfKl } from "../../core/loss/kl.ts";
 import type { LossSpec } from "../../core/loss/loss.ts";
 import { rowLossOf } from "../../core/loss/row-losses.ts";
 
