@@ -4,37 +4,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { HttpFault } from "../../http/http-fault.ts";
 import { JsonClient, type HttpCall } from "../../http/json-client.ts";
+import { plainFetch } from "./plain-fetch.ts";
 import { VerlError } from "./verl-error.ts";
-import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import { Readable } from "node:stream";
-
-/**
- * `fetch` without the headers that it adds: they look like a browser's, and Ray refuses uploads from
- * browsers.
- */
-const plainFetch: typeof fetch = (input, { method, headers, body, signal } = {}) =>
-  new Promise((resolve, reject) => {
-    const url = new URL(input instanceof Request ? input.url : input);
-    const request = url.protocol === "https:" ? requestHttps : requestHttp;
-    const options = {
-      ...(method === undefined ? {} : { method }),
-      headers: Object.fromEntries(new Headers(headers)),
-      ...(signal ? { signal } : {}),
-    };
-    const sent = request(url, options, (response) => {
-      const { statusCode: status = 0, headersDistinct } = response;
-      const received = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-        values.map((value): [string, string] => [name, value]),
-      );
-      const isEmpty = status === 204 || status === 304;
-      if (isEmpty) response.resume();
-      const stream = isEmpty ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>);
-      resolve(new Response(stream, { status, headers: new Headers(received) }));
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
 
 export type JobStatus = "PENDING" | "RUNNING" | "STOPPED" | "SUCCEEDED" | "FAILED";
 

@@ -15,41 +15,7 @@ import { packageVersion } from "../load/package-version.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { anyNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
-import { atifDocuments } from "../export/atif.ts";
-import { chatRows, preferenceRows } from "../export/conversations.ts";
-import { otelDocument } from "../export/open-telemetry.ts";
-import { trackioDocuments } from "../export/trackio.ts";
-import { trainingTraces } from "../export/training-trace.ts";
-
-interface ExportOptions {
-  /** Smallest reward of a conversation in `chat`; null: correct episodes. */
-  readonly minReward: number | null;
-  /** Version of this package. */
-  readonly version: string;
-}
-
-type Format = (episodes: Iterable<Episode>, options: ExportOptions) => Iterable<object>;
-
-/** The formats of `agent-trainer export`, by name: episodes in, one JSON document after the other out. */
-const exportFormatNames = ["atif", "training-trace", "otel", "trackio", "chat", "pairs"] as const;
-type ExportFormat = (typeof exportFormatNames)[number];
-
-const each = (write: (episode: Episode, options: ExportOptions) => readonly object[]): Format =>
-  function* documents(episodes, options) {
-    for (const episode of episodes) yield* write(episode, options);
-  };
-
-const hasCalls = ({ trajectories }: Episode): boolean =>
-  trajectories.some(({ steps }) => steps.length > 0);
-
-const exportFormats: Readonly<Record<ExportFormat, Format>> = {
-  atif: each((episode, { version }) => atifDocuments(episode, version)),
-  "training-trace": each((episode) => trainingTraces(episode)),
-  otel: each((episode, { version }) => (hasCalls(episode) ? [otelDocument(episode, version)] : [])),
-  trackio: each((episode) => trackioDocuments(episode)),
-  chat: each((episode, { minReward }) => chatRows(episode, minReward)),
-  pairs: (episodes) => preferenceRows(episodes),
-};
+import { type ExportFormat, exportFormatNames, exportFormats } from "../export/formats.ts";
 
 const help = `
 Formats, each one JSON document per line:
