@@ -25,10 +25,15 @@ const teacher = [
   "training.learning_rate=5e-4",
 ];
 const optionsOf = {
-  self: [...teacher, "trainer.total_batches=18"],
+  self: [...teacher, "trainer.total_batches=30"],
   grpo: ["trainer.total_batches=30"],
-  // For the memory: as many rollouts, without and with a teacher.
-  "grpo, 3 steps": ["rollout.n=2", "training.learning_rate=5e-4", "trainer.total_batches=3"],
+  // For the memory: as many rows, without and with a teacher.
+  "grpo, 3 steps": [
+    "rollout.n=2",
+    "algorithm.filter_uniform_groups=false",
+    "training.learning_rate=5e-4",
+    "trainer.total_batches=3",
+  ],
   "self, 3 steps": [...teacher, "trainer.total_batches=3"],
 };
 
