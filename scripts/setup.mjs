@@ -6,6 +6,7 @@
  *   node scripts/setup.mjs [--build | --rebuild]
  */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +21,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   say(`agent-trainer needs Node 20.19 or newer; this is ${process.versions.node}.`);
   process.exit(2);
 }
+
+const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : null);
 
 function modified(path) {
   return existsSync(path) ? statSync(path).mtimeMs : 0;
@@ -45,14 +48,19 @@ function run(command, args) {
   }
 }
 
-if (modified(at("node_modules", ".package-lock.json")) < modified(at("package-lock.json"))) {
-  say("Installing dependencies (once) ...");
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
-  // npm keeps the lockfile's own time for its copy on some systems.
-  writeFileSync(at("node_modules", ".agent-trainer-installed"), "");
+// By content, since switching branches touches the lockfile; by time where npm itself was called.
+const installed = at("node_modules", ".agent-trainer-installed");
+const lockfile = createHash("sha256")
+  .update(readFileSync(at("package-lock.json")))
+  .digest("hex");
+if (read(installed) !== lockfile) {
+  if (modified(at("node_modules", ".package-lock.json")) < modified(at("package-lock.json"))) {
+    say("Installing dependencies (once) ...");
+    run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  }
+  writeFileSync(installed, lockfile);
 }
 
-const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : null);
 const kernels = hashSources(root);
 if (JSON.parse(read(at("native", "prebuilt", "hashes.json")) ?? "{}").sources === kernels) {
   rmSync(at("native", "build"), { recursive: true, force: true });
