@@ -114,7 +114,7 @@ export const peers: readonly Peer[] = [
     name: "tinker, SkyRL 0.4.0",
     what: "LoRA on a random Qwen3, JAX on a CPU",
     optim,
-    lessons: [ppo],
+    lessons: [ppo, kto],
     async open(resources) {
       const skyrl = resources.use(await startSkyrl(8464));
       const backend = resources.use(
