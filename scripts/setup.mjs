@@ -48,13 +48,14 @@ function run(command, args) {
   }
 }
 
-// By content, since switching branches touches the lockfile; by time where npm itself was called.
+// By content, since switching branches touches the lockfile; by time where npm was called since.
 const installed = at("node_modules", ".agent-trainer-installed");
 const lockfile = createHash("sha256")
   .update(readFileSync(at("package-lock.json")))
   .digest("hex");
-if (read(installed) !== lockfile) {
-  if (modified(at("node_modules", ".package-lock.json")) < modified(at("package-lock.json"))) {
+const ofNpm = modified(at("node_modules", ".package-lock.json"));
+if (read(installed) !== lockfile || modified(installed) < ofNpm) {
+  if (ofNpm < modified(at("package-lock.json"))) {
     say("Installing dependencies (once) ...");
     run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   }
