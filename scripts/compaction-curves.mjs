@@ -2,8 +2,8 @@
  * Runs examples/compaction/train.ts, with trained and with untrained notes, and writes docs/compaction.json:
  * rewards by step. All seeds begin with the same demonstrations.
  *
- *   npx tsx scripts/compaction-curves.mjs          seeds 0, 1 and 2; what is in the file already is not run again
- *   npx tsx scripts/compaction-curves.mjs 3 4      other seeds
+ *   node scripts/compaction-curves.mjs          seeds 0, 1 and 2; what is in the file already is not run again
+ *   node scripts/compaction-curves.mjs 3 4      other seeds
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
