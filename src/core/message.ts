@@ -61,4 +61,6 @@ export interface ToolDefinition {
   readonly description?: string;
   /** JSON Schema of the arguments object. */
   readonly parameters?: JsonObject;
+  /** `parameters` as the client wrote them, where the values lose digits or the order of keys. */
+  readonly parametersText?: string;
 }
