@@ -13,8 +13,8 @@ import {
   summarize,
 } from "./statistics.ts";
 
-/** Advantages closer to zero than this count as zero in `zero_fraction`. */
-const zeroTolerance = 1e-8;
+/** Advantages closer to zero than this count as zero. */
+export const zeroTolerance = 1e-8;
 
 export interface AdvantageOptions extends Pick<EstimatorOptions, "normByStd"> {
   /** A name from the catalog, or a function. */

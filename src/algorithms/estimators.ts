@@ -186,26 +186,35 @@ const gdpoEpsilon = 1e-4;
  * S_i = sum of w_k z_ik over the role: A_i = (S_i - mean S) / (std S + 1e-4), all std unbiased. The sum of
  * signals, which GRPO normalizes, is the same for rollouts that differ in what they are good at.
  *
- * `reward` names the reward. A signal that a rollout lacks is left out of its sum, and a rollout without any
- * has the advantage 0, as has a group of one.
+ * `reward` names the reward. A signal that a rollout lacks is left out of its sum. A rollout without any, such as
+ * one whose agent failed, is compared by its reward, with the sum of the weights. A group of one has the advantage 0.
  */
 export const gdpo: AdvantageEstimator = (groups, { signals, weights }) => {
   const columns = signalColumns(groups, signals, weights);
-  const sums = groups.map((rewards, g) =>
-    Float64Array.from(rewards, (_, i) => {
-      const terms = columns.flatMap(({ weight, values }) => {
-        const all = (values[g] ?? []).filter((value) => value !== undefined);
-        const own = values[g]?.[i];
-        if (own === undefined || all.length < 2) return [];
-        return [(weight * (own - mean(all))) / (unbiasedStd(all) + gdpoEpsilon)];
-      });
-      return terms.length === 0 ? Number.NaN : terms.reduce((sum, term) => sum + term, 0);
-    }),
-  );
-  const known = sums.flatMap((group) => [...group].filter((sum) => !Number.isNaN(sum)));
-  const baseline = mean(known);
-  const scale = unbiasedStd(known) + gdpoEpsilon;
-  return sums.map((group) =>
-    group.map((sum) => (Number.isNaN(sum) ? 0 : (sum - baseline) / scale)),
-  );
+  const sums = groups.map((rewards, g) => {
+    const terms = columns.map(({ weight, values }) => normalized(values[g] ?? [], weight));
+    const total = columns.reduce((sum, { weight }) => sum + weight, 0);
+    const byReward = normalized(rewards, total);
+    return Float64Array.from(rewards, (_, i) => {
+      const own = terms.flatMap((column) => column[i] ?? []);
+      return own.length === 0 ? (byReward[i] ?? 0) : own.reduce((sum, term) => sum + term, 0);
+    });
+  });
+  const all = sums.flatMap((group) => (group.length > 1 ? [...group] : []));
+  const baseline = mean(all);
+  const scale = unbiasedStd(all) + gdpoEpsilon;
+  return sums.map((group) => group.map((sum) => (group.length > 1 ? (sum - baseline) / scale : 0)));
 };
+
+/** [member] weight (s - mean) / (std + epsilon) over the values that there are; none for fewer than two. */
+function normalized(
+  values: readonly (number | undefined)[],
+  weight: number,
+): readonly (number | undefined)[] {
+  const given = values.filter((value) => value !== undefined);
+  if (given.length < 2) return values.map(() => undefined);
+  const [center, scale] = [mean(given), unbiasedStd(given) + gdpoEpsilon];
+  return values.map((value) =>
+    value === undefined ? undefined : (weight * (value - center)) / scale,
+  );
+}

@@ -42,10 +42,6 @@ export function signalColumns(
 const given = (values: readonly (number | undefined)[]): number[] =>
   values.filter((value) => value !== undefined);
 
-/** Whether any signal differs within a group. */
-export const signalsDiffer = (columns: readonly SignalColumn[]): boolean =>
-  columns.some(({ values }) => values.some((group) => !isUniform(given(group))));
-
 /** `signals/{role}/{name}/...`: of each signal that some rollout has. */
 export function signalMetrics(
   role: string,

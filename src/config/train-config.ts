@@ -512,8 +512,8 @@ export interface Sections {
   };
   readonly rejectionSample?: {
     /**
-     * Rejection sampling: drop tasks whose rewards are all equal and roll out others in their place, as DAPO's dynamic
-     * sampling does (arXiv:2503.14476).
+     * Rejection sampling: drop tasks whose rollouts teach nothing, as with equal rewards, and roll out others in their
+     * place, as DAPO's dynamic sampling does (arXiv:2503.14476).
      * @default false
      */
     readonly enable?: boolean;
@@ -1671,9 +1671,9 @@ export interface AlgorithmValues {
    */
   readonly observationLoss?: readonly string[];
   /**
-   * Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476), after the estimator has
-   * seen them. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare
-   * within groups.
+   * Exclude groups whose advantages are all 0, as with equal rewards, from training, as DAPO does (arXiv:2503.14476),
+   * after the estimator has seen them. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or
+   * gae, which do not compare within groups.
    * Allowed: true or false, or null.
    * @default null
    */

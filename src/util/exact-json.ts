@@ -86,7 +86,7 @@ export function tryParseExact(text: string): ExactJson | undefined {
   }
 }
 
-/** A value that code made, which has no text of its own. @throws what `JSON.stringify` does */
+/** A value made in code. @throws what `JSON.stringify` does */
 export const exactOf = (value: unknown): ExactJson => parseExact(JSON.stringify(value) ?? "null");
 
 /** JavaScript's values, for code that needs no digits. */

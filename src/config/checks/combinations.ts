@@ -225,7 +225,7 @@ function rejectionProblems({ algorithm, rejectionSample, data, rollout }: TrainC
   if (!enable) return problems;
   if (rollout.n === 1 && algorithm.estimator.type !== "gae") {
     problems.push(
-      "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, the rewards of a task are all equal. Set rollout.n to at least 2.",
+      "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, there is nothing to compare. Set rollout.n to at least 2.",
     );
   }
   if (minTrajsPerGroup > rollout.n) {

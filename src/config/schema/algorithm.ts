@@ -181,7 +181,7 @@ export const algorithmOptions: Section<"algorithm"> = z
       .nullable()
       .default(null)
       .describe(
-        "Exclude groups whose rewards are all equal from training, as DAPO does (arXiv:2503.14476), after the estimator has seen them. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within groups.",
+        "Exclude groups whose advantages are all 0, as with equal rewards, from training, as DAPO does (arXiv:2503.14476), after the estimator has seen them. null excludes them unless a role uses reinforce, reinforce_plus_plus, prpo or gae, which do not compare within groups.",
       ),
     use_precomputed_advantage: z
       .boolean()

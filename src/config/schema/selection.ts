@@ -9,7 +9,7 @@ export const rejectionSampleOptions: Section<"rejectionSample"> = z
       .boolean()
       .default(false)
       .describe(
-        "Rejection sampling: drop tasks whose rewards are all equal and roll out others in their place, as DAPO's dynamic sampling does (arXiv:2503.14476).",
+        "Rejection sampling: drop tasks whose rollouts teach nothing, as with equal rewards, and roll out others in their place, as DAPO's dynamic sampling does (arXiv:2503.14476).",
       ),
     ...under(
       {

@@ -105,7 +105,7 @@ export const groupMetrics = [
       {
         names: ["rejection_sample/equal_rewards_fraction"],
         unit: "fraction",
-        meaning: "Tasks whose rewards were all equal.",
+        meaning: "Tasks whose rollouts teach nothing: advantages are all 0, as with equal rewards.",
         when: "`rejection_sample.enable`, a task was rolled out",
       },
       {

@@ -27,7 +27,7 @@ function groupsFiltered(history: History): Seen | null {
   const bad = groups.filter(({ step, value }) => dropped.get(step) === value);
   if (bad.length < Math.max(3, 0.6 * groups.length)) return null;
   return {
-    evidence: `every group was dropped because its rewards are equal (${bad.length} of the last ${groups.length} steps; groups/dropped/uniform_groups)`,
+    evidence: `every group was dropped because its advantages are all 0 (${bad.length} of the last ${groups.length} steps; groups/dropped/uniform_groups)`,
     steps: bad.map(({ step }) => step),
   };
 }

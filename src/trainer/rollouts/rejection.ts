@@ -5,8 +5,8 @@
 import { hasPrecomputed } from "../../algorithms/precomputed.ts";
 import { isScored } from "../../core/outcome.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { groupsOf, hasContrast } from "../update/episode-rows.ts";
-import { usesCritic } from "../update/shape-rewards.ts";
+import { groupsOf, teaches } from "../update/episode-rows.ts";
+import { type StepGroups, usesCritic } from "../update/shape-rewards.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 
@@ -24,7 +24,7 @@ const outcomeMetrics: Readonly<Record<SolveOutcome, string>> = {
 
 export interface AssessedTask {
   readonly outcome: SolveOutcome;
-  /** What is compared differs. */
+  /** The group of some role teaches. */
   readonly hasContrast: boolean;
   /** There is something to learn, and enough rollouts were scored. */
   readonly isUseful: boolean;
@@ -40,16 +40,15 @@ function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutco
 }
 
 /**
- * Whether the loss can learn from the rollouts of a task: what is compared differs (by role, shaped and
- * filtered, per step where steps are compared), or advantages come from the agent, a critic or a teacher. KL in the
- * reward is not known before the update, and no part of it.
+ * Whether the loss can learn from the rollouts of a task: the group of some role teaches, with shaped rewards, or
+ * advantages come from the agent, a critic or a teacher. KL in the reward is not known before the update, and no
+ * part of it.
  */
-export function hasSignal(config: TrainConfig, rollouts: TaskRollouts): boolean {
-  const { groups } = groupsOf(config, [rollouts]);
+export function hasSignal(config: TrainConfig, { groups }: Pick<StepGroups, "groups">): boolean {
   if (config.distillation.teacher !== null) return groups.length > 0;
   return groups.some(
     (group) =>
-      hasContrast(config, group) ||
+      teaches(config, group) ||
       usesCritic(config, group.name) ||
       (config.algorithm.usePrecomputedAdvantage && hasPrecomputed(group)),
   );
@@ -57,11 +56,11 @@ export function hasSignal(config: TrainConfig, rollouts: TaskRollouts): boolean 
 
 export function assessTask(config: TrainConfig, rollouts: TaskRollouts): AssessedTask {
   const outcome = solveOutcome(rollouts, config.rejectionSample.minTrajsPerGroup);
-  const { groups } = groupsOf(config, [rollouts]);
+  const grouped = groupsOf(config, [rollouts]);
   return {
     outcome,
-    hasContrast: groups.some((group) => hasContrast(config, group)),
-    isUseful: outcome !== "too_few" && hasSignal(config, rollouts),
+    hasContrast: grouped.groups.some((group) => teaches(config, group)),
+    isUseful: outcome !== "too_few" && hasSignal(config, grouped),
   };
 }
 
@@ -76,7 +75,7 @@ export class SolveCounts {
   }
 
   /**
-   * `rejection_sample/tasks` and fractions of them: by outcome, and those whose rewards are equal.
+   * `rejection_sample/tasks` and fractions of them: by outcome, and those whose rollouts teach nothing, as with equal rewards.
    * Without a task there are no fractions.
    */
   metrics(): Record<string, number> {
@@ -118,7 +117,7 @@ export function keepForReplay(
 ): readonly TaskRollouts[] {
   const { replay } = config;
   if (replay.tasks === 0) return [];
-  const useful = own.filter((one) => hasSignal(config, one));
+  const useful = own.filter((one) => hasSignal(config, groupsOf(config, [one])));
   return [...kept, ...useful]
     .filter(({ since }) => step + 1 - since <= replay.maxAge)
     .slice(-replay.capacity);

@@ -1,5 +1,9 @@
 /** From the episodes of a step to the rows it trains on: groups, filters, advantages, rows. */
-import { computeAdvantages, type AdvantageOptions } from "../../algorithms/advantages.ts";
+import {
+  computeAdvantages,
+  zeroTolerance,
+  type AdvantageOptions,
+} from "../../algorithms/advantages.ts";
 import {
   findEstimator,
   groupRelative,
@@ -10,12 +14,7 @@ import type { AdvantageEstimator } from "../../algorithms/estimators.ts";
 import { dropUniform, groupTrajectories, rewardsDiffer } from "../../algorithms/grouping.ts";
 import { precomputedAdvantages } from "../../algorithms/precomputed.ts";
 import { buildRows, type MemberAdvantage, type RowsOptions } from "../../algorithms/rows/rows.ts";
-import {
-  type SignalColumn,
-  signalColumns,
-  signalMetrics,
-  signalsDiffer,
-} from "../../algorithms/signals.ts";
+import { type SignalColumn, signalColumns, signalMetrics } from "../../algorithms/signals.ts";
 import { computeStepwiseAdvantages, stepsDiffer } from "../../algorithms/stepwise.ts";
 import { weightsOf } from "../../config/role-map.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
@@ -55,16 +54,24 @@ function columnsOf(
 }
 
 /**
- * Whether what an estimator compares in a group differs: its rewards, with per-step advantages its returns, or
- * any of its signals.
+ * Whether a group teaches anything: some advantage in it is not 0. An estimator that compares with other groups too
+ * gives equal rewards an advantage; for those, and for custom ones, the rewards (with per-step advantages, the
+ * returns) have to differ. Rejection sampling, replay and the filter of the update all ask this.
  */
-export function hasContrast(config: TrainConfig, group: TrajectoryGroup): boolean {
-  const columns = columnsOf(config, group.name, [group]);
-  if (columns !== null) return signalsDiffer(columns);
+export function teaches(config: TrainConfig, group: TrajectoryGroup): boolean {
+  if (groupRelative.has(estimatorOf(config, group.name).type as EstimatorName)) {
+    const [own] = estimate(config, [group], new Map()).advantages;
+    return Array.from(own ?? []).some((advantage) => !isZeroAdvantage(advantage));
+  }
   return isPerStep(config)
     ? stepsDiffer(group, config.stepwiseAdvantage.gamma)
     : rewardsDiffer(group);
 }
+
+const isZeroAdvantage = (advantage: MemberAdvantage): boolean =>
+  Array.from(typeof advantage === "number" ? [advantage] : (advantage as ArrayLike<number>)).every(
+    (value) => Math.abs(value) < zeroTolerance,
+  );
 
 /**
  * Whether groups without a learning signal are excluded from the rows. They count in every estimate:
@@ -133,7 +140,7 @@ function estimate(
 
 export interface BuiltRows {
   readonly rows: readonly TrainingRow[];
-  /** Groups that were dropped because nothing differs within them. */
+  /** Groups that were dropped because they teach nothing. */
   readonly uniform: readonly TrajectoryGroup[];
   /** Groups whose advantages were estimated. */
   readonly estimated: readonly TrajectoryGroup[];
@@ -151,7 +158,7 @@ export function rowsOf(
   const open = grouped.groups.filter((group) => !given.byGroup.has(group));
   const { advantages, metrics } = estimate(config, open, custom);
   const filtered = filtersUniform(config)
-    ? dropUniform(open, (group) => hasContrast(config, group))
+    ? dropUniform(open, (group) => teaches(config, group))
     : null;
   const isKept = new Set(filtered?.groups ?? open);
   const byGroup = new Map<TrajectoryGroup, ArrayLike<MemberAdvantage>>(given.byGroup);

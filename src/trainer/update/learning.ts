@@ -16,7 +16,7 @@ type Metrics = Readonly<NamedMetrics>;
 /** With a remedy. */
 const reasons: Readonly<Record<SkipReason, string>> = {
   no_tasks:
-    "rejection sampling dropped every task, because the rewards within each were equal or too few of its rollouts were scored",
+    "rejection sampling dropped every task, because the rollouts of each teach nothing (equal rewards) or too few of its rollouts were scored",
   failed: "every rollout failed; see the errors under episodes/ in the run folder",
   prompt_too_long:
     "every rollout ended because a prompt did not fit: raise data.max_prompt_length where it is set, shorten the prompts, or take a model with a longer context",
@@ -26,7 +26,7 @@ const reasons: Readonly<Record<SkipReason, string>> = {
   excluded:
     "options excluded everything there was to train on: algorithm.excluded_reasons, rollout.untrained_roles, algorithm.mask_truncated_samples or algorithm.rollout_correction",
   equal_rewards:
-    "the rewards within each group were equal, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
+    "the advantages were all 0, as with equal rewards in each group, so there was nothing to prefer: make tasks harder or easier, the reward finer, or rollout.n larger",
   not_finite: "the update was skipped, because a loss or gradient was not finite",
 };
 

@@ -197,7 +197,7 @@ function dropped(
       "uniform",
       {
         count: metrics["groups/dropped/uniform_trajectories"] ?? 0,
-        why: "are in groups with equal rewards, so they are not trained on",
+        why: "are in groups whose advantages are all 0, as with equal rewards, so they are not trained on",
         how: "algorithm.filter_uniform_groups=false includes them, with advantages of 0",
         isWanted: true,
       },
