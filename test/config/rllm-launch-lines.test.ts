@@ -255,6 +255,23 @@ describe("values whose meaning depends on others", () => {
     });
   });
 
+  it("use_kl_loss=True alone is the penalty with verl's coefficient, and no other where one is given", () => {
+    const on = `${actor}.use_kl_loss=True`;
+    expect(options(on).algorithm.klBeta).toBe(0.001);
+    expect(options(on, `${actor}.kl_loss_coef=0`).algorithm.klBeta).toBe(0);
+    expect(options(`${actor}.kl_loss_coef=0.02`, on).algorithm.klBeta).toBe(0.02);
+    expect(options(on, "rllm.algorithm.kl_beta=0.3").algorithm.klBeta).toBe(0.3);
+  });
+
+  it("env_loss_coef is ECHO, of what tools and users answer", () => {
+    const coef = (value: string): string => `rllm.algorithm.env_loss_coef=${value}`;
+    const { observationLoss } = start(of("local", coef("0.05"))).config.algorithm;
+    expect(observationLoss).toEqual(["tool=0.05", "user=0.05"]);
+    for (const off of ["0", "null"])
+      expect(start(of("local", coef(off))).config.algorithm.observationLoss).toEqual([]);
+    expect(() => start(of("local", coef("-1")))).toThrow("from 0 on");
+  });
+
   it("use_kl_loss=False turns off the penalty that kl_loss_coef sets, in either order", () => {
     const [off, coef] = [`${actor}.use_kl_loss=False`, `${actor}.kl_loss_coef=0.001`];
     expect(options(off, coef).algorithm.klBeta).toBe(0);

@@ -98,7 +98,10 @@ class Translator {
     this.#backend = backend;
   }
 
-  readonly #look: Look = (key) => valueAt(this.tree, key) ?? this.#fields.get(key)?.default;
+  readonly #look: Look = Object.assign(
+    (key: string): unknown => valueAt(this.tree, key) ?? this.#fields.get(key)?.default,
+    { given: (key: string): unknown => valueAt(this.tree, key) },
+  );
 
   /** Whether it is read after all others, since its meaning depends on them. */
   isLast({ path }: Written): boolean {

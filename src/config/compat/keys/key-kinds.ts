@@ -3,8 +3,13 @@
 /** Leave the option at its default. */
 export const unset: unique symbol = Symbol("unset");
 
-/** The value of an option as far as it is known: what was translated, else its default. */
-export type Look = (key: string) => unknown;
+/** The value of an option as far as it is known. */
+export interface Look {
+  /** What was translated, else its default. */
+  (key: string): unknown;
+  /** What was translated; undefined for what was not given. */
+  readonly given: (key: string) => unknown;
+}
 
 /** An option under another name. */
 export interface Renamed {

@@ -142,8 +142,13 @@ export const rllmKeys: readonly CompatKey[] = [
   })),
   {
     from: "algorithm.env_loss_coef",
-    only: [null, 0],
-    why: "only sampled tokens are trained, not what the environment says",
+    to: "algorithm.observation_loss",
+    read: (value) =>
+      typeof value === "number" && value > 0 ? [`tool=${value}`, `user=${value}`] : unset,
+    refuse: (value) =>
+      value === null || (typeof value === "number" && value >= 0)
+        ? undefined
+        : "it must be a number from 0 on",
   },
   ...[
     "mask_verifier_timeout",

@@ -74,6 +74,15 @@ const optimizerKeys: readonly CompatKey[] = [
   ),
 ];
 
+/** verl's default of `kl_loss_coef`. */
+const defaultKlCoef = 0.001;
+
+/** verl's switch of the penalty: alone, it means verl's coefficient. */
+const useKl = (value: unknown, look: Look): unknown => {
+  if (value === false) return 0;
+  return value === true && look.given("algorithm.kl_beta") === undefined ? defaultKlCoef : unset;
+};
+
 const lossKeys: readonly CompatKey[] = [
   { from: `${actor}.clip_ratio`, to: "algorithm.loss.eps_clip", weak: true },
   { from: `${actor}.clip_ratio_low`, to: "algorithm.loss.eps_clip" },
@@ -86,7 +95,7 @@ const lossKeys: readonly CompatKey[] = [
   {
     from: `${actor}.use_kl_loss`,
     to: "algorithm.kl_beta",
-    read: (value) => (value === false ? 0 : unset),
+    read: useKl,
     last: true,
   },
   { from: `${actor}.kl_loss_coef`, to: "algorithm.kl_beta" },
