@@ -113,17 +113,13 @@ describe("checkCapabilities", () => {
     );
   });
   it.each(["guards.kl=1", "guards.ratio=2"])(
-    "refuses %s with cross_entropy, which has no ratios, unless the trainer computes the loss",
+    "refuses %s with cross_entropy, which has no ratios, unless a role has another loss",
     (guard) => {
-      const config = configOf(guard, "algorithm.loss=cross_entropy");
-      expect(() => checkCapabilities(config, { name: "b", capabilities: all })).toThrow(
-        `does not support ${guard}`,
+      const supervised = [guard, "algorithm.loss=cross_entropy"];
+      expect(() => configOf(...supervised)).toThrow(
+        "which algorithm.loss=cross_entropy does not have. Set guards.grad_norm instead",
       );
-      const mixed = configOf(
-        guard,
-        "algorithm.loss=cross_entropy",
-        "algorithm.loss_by_role={judge: ppo}",
-      );
+      const mixed = configOf(...supervised, "algorithm.loss_by_role={judge: ppo}");
       expect(() => checkCapabilities(mixed, { name: "b", capabilities: all })).not.toThrow();
     },
   );

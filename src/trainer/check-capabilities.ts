@@ -24,8 +24,7 @@ const measures =
     if (isOfRatios && !isBackendLoss(config, capabilities)) {
       return supportsTrainerLoss(capabilities);
     }
-    const hasRatios = config.algorithm.loss.type !== "cross_entropy";
-    return (capabilities.measures ?? []).includes(metric) && (hasRatios || !isOfRatios);
+    return (capabilities.measures ?? []).includes(metric);
   };
 
 const sets =

@@ -14,6 +14,7 @@ function combinationProblems(config: TrainConfig): string[] {
     ...stepwiseProblems(config),
     ...signalProblems(config),
     ...criticProblems(config),
+    ...guardProblems(config),
     ...sourceProblems(config),
     ...selfTeacherProblems(config),
     ...adapterProblems(config),
@@ -172,6 +173,19 @@ function criticProblems({ algorithm, stepwiseAdvantage }: TrainConfig): string[]
           `stepwise_advantage.gamma=${gamma} discounts steps, but algorithm.estimator=gae discounts tokens. Set algorithm.estimator.gamma instead.`,
         ]),
   ];
+}
+
+/** Cross-entropy compares with nothing that was sampled, so there is no ratio to limit. */
+function guardProblems({ algorithm, guards }: TrainConfig): string[] {
+  if (algorithm.loss.type !== "cross_entropy" || algorithm.lossByRole.length > 0) return [];
+  const limits = { "guards.kl": guards.kl, "guards.ratio": guards.ratio };
+  return Object.entries(limits).flatMap(([option, limit]) =>
+    limit === null
+      ? []
+      : [
+          `${option}=${limit} limits ratios to the weights that sampled, which algorithm.loss=cross_entropy does not have. Set guards.grad_norm instead, or another loss.`,
+        ],
+  );
 }
 
 /** @throws ConfigError that names every problem. */
