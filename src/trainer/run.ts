@@ -195,7 +195,7 @@ async function train(
     ...{ tokens, usd, minutes, prices: runPrices(config, plan.backend.name)?.prices ?? null },
     before: spentBefore(directory.path, state.spent),
     // A validation alone changes nothing of the run.
-    ...(config.trainer.valOnly ? {} : { keep: (usage) => writeSpent(directory.path, usage) }),
+    ...(config.trainer.valOnly ? {} : { keep: (spending) => writeSpent(directory.path, spending) }),
   });
   const run = {
     config,

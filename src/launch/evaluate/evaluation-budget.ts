@@ -32,7 +32,7 @@ export function evaluationBudget(
       ? {}
       : {
           before: isResumed ? spentBefore(folder) : undefined,
-          keep: (usage) => writeSpent(folder, usage),
+          keep: (spending) => writeSpent(folder, spending),
         }),
   });
 }

@@ -24,22 +24,30 @@ export interface BudgetOptions {
   /** null where they are unknown. */
   readonly prices: TokenPrices | null;
   /** Spent before this process. @default nothing */
-  readonly before?: Usage | undefined;
+  readonly before?: Spending | undefined;
   /** Keeps what the run has spent: at the end of each step, and about once a second in between. @default nothing */
-  readonly keep?: (usage: Usage) => void;
+  readonly keep?: (spending: Spending) => void;
   /** Milliseconds. @default performance.now */
   readonly now?: () => number;
 }
 
+/** What a step took, or all of them. */
 interface Spent {
   readonly tokens: number;
   readonly usd: number | null;
   readonly minutes: number;
 }
 
+/** What a run has spent, as it is kept for the next process. */
+export interface Spending {
+  readonly usage: Usage;
+  /** Of a step, in each unit; by it the next process knows whether another one fits. */
+  readonly largestStep: Spent;
+}
+
 const keepEveryMs = 1000;
 
-const nothing: Spent = { tokens: 0, usd: 0, minutes: 0 };
+export const nothingSpent: Spent = { tokens: 0, usd: 0, minutes: 0 };
 
 const count = (tokens: number): string => tokens.toLocaleString("en-US");
 const digits = (minutes: number): string => String(Number(minutes.toPrecision(3)));
@@ -53,12 +61,13 @@ export class Budget {
   #usage: Tokens = nothingUsed;
   #usdPerHour = 0;
   #atStepStart: Spent;
-  #largest: Spent = nothing;
+  #largest: Spent;
   #keptAt: number;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
-    this.#before = options.before ?? nothingUsed;
+    this.#before = options.before?.usage ?? nothingUsed;
+    this.#largest = options.before?.largestStep ?? nothingSpent;
     this.#now = options.now ?? (() => performance.now());
     this.#startedAt = this.#now();
     this.#keptAt = this.#startedAt;
@@ -114,7 +123,7 @@ export class Budget {
     if (this.#now() - this.#keptAt >= keepEveryMs) this.keep();
     // An update must not be cut off: what it did could not be saved.
     if (part.sampled === undefined || this.signal.aborted) return;
-    const why = this.#reason(nothing);
+    const why = this.#reason(nothingSpent);
     if (why !== null)
       this.#exceeded.abort(new AgentTrainerError({ code: "ABORTED", message: why }));
   }
@@ -122,7 +131,7 @@ export class Budget {
   /** Keeps what is spent so far, where anything is counted. */
   keep(): void {
     this.#keptAt = this.#now();
-    if (this.isReported) this.#options.keep?.(this.usage);
+    if (this.isReported) this.#options.keep?.({ usage: this.usage, largestStep: this.#largest });
   }
 
   stepBegins(): void {

@@ -7,9 +7,10 @@ import type { AgentConfig } from "../../../src/core/agent.ts";
 import { overlay } from "../../../src/core/overlay.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import { Budget } from "../../../src/trainer/budget/budget.ts";
+import { Budget, type Spending } from "../../../src/trainer/budget/budget.ts";
 import { estimateRun, formatEstimate } from "../../../src/trainer/budget/estimate.ts";
 import { checkPrices, runPrices } from "../../../src/trainer/budget/run-prices.ts";
+import { spentBefore, writeSpent } from "../../../src/trainer/budget/spent-file.ts";
 import { createByteRenderer, createUpstream } from "../../../src/testing/index.ts";
 import { allCapabilities, coinBackend } from "../coin-backend.ts";
 import { coinConfig, coinTasks, coinTrainer, newFolder, readLines } from "../coin-run.ts";
@@ -229,7 +230,9 @@ describe("a budget", () => {
     const set = { "budget.minutes": 40 };
     const result = await coinTrainer({ outputDir, set, resume: "auto" }).trainer.train();
     expect(result).toMatchObject({ status: "out_of_budget", steps: 1 });
-    expect(result.message).toBe("budget.minutes=40 ends the run: 50 minutes are spent.");
+    expect(result.message).toMatch(
+      /^budget\.minutes=40 ends the run: 50 minutes are spent, and a step takes up to \S+ minutes\.$/u,
+    );
     // With more time it goes on, and what an older version wrote counts no minutes.
     writeFileSync(file, JSON.stringify(spent));
     const more = coinTrainer({ outputDir, set, resume: "auto" });
@@ -258,6 +261,22 @@ describe("a budget", () => {
     now = 10 * 60_000;
     budget.add({ sampled: 1 });
     expect(budget.signal.aborted).toBe(true);
+  });
+
+  it("knows the largest step of earlier processes, so that a resumed run begins none that cannot fit", () => {
+    const options = { tokens: 100, usd: null, prices: null };
+    const folder = newFolder();
+    const keep = (spending: Spending) => writeSpent(folder, spending);
+    const first = new Budget({ ...options, keep });
+    first.stepBegins();
+    first.add({ prompt: 30, sampled: 30 });
+    first.stepEnds();
+    const second = new Budget({ ...options, before: spentBefore(folder), keep });
+    expect(second.whyStop).toBe(
+      "budget.tokens=100 ends the run: 60 tokens are spent, and a step takes up to 60.",
+    );
+    const larger = new Budget({ ...options, tokens: 120, before: spentBefore(folder), keep });
+    expect(larger.whyStop).toBeNull();
   });
 
   it("counts hours of hardware", () => {
