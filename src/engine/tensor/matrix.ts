@@ -17,6 +17,8 @@ const panelColumns = 64;
 /** depth x columns, zero at first; `pack` writes parts of it. */
 export interface Matrix {
   readonly depth: number;
+  /** `depth`, rounded up to 2: what the kernels know of. The row that this adds is zero. */
+  readonly paddedDepth: number;
   readonly columns: number;
   readonly format: MatrixFormat;
   readonly panels: Tensor<TensorType>;
@@ -25,17 +27,16 @@ export interface Matrix {
   readonly scalesAlong: "columns" | "depth";
 }
 
-/** @param depth is rounded up to 2 */
 export function newMatrix(
   device: Device,
   depth: number,
   columns: number,
   format: MatrixFormat,
 ): Matrix {
-  const even = evenly(depth);
-  const panels = newTensor(device, even, Math.ceil(columns / 16) * 16, format);
+  const paddedDepth = evenly(depth);
+  const panels = newTensor(device, paddedDepth, roundUp(columns, 16), format);
   const scales = format === "i8" ? newTensor(device, 1, evenly(columns)) : null;
-  return { depth: even, columns, format, panels, scales, scalesAlong: "columns" };
+  return { depth, paddedDepth, columns, format, panels, scales, scalesAlong: "columns" };
 }
 
 /** What `transpose` writes `matrix` into; scales are common to both. */
@@ -67,7 +68,7 @@ export function pack(
   { transposed = false, depth = 0, column = 0, factor = 1 }: PackOptions = {},
 ): void {
   const [deep, wide] = transposed ? [rows.rows, rows.columns] : [rows.columns, rows.rows];
-  const isPart = transposed || depth !== 0 || factor !== 1 || evenly(deep) !== matrix.depth;
+  const isPart = transposed || depth !== 0 || factor !== 1 || deep !== matrix.depth;
   if (
     depth + deep > matrix.depth ||
     column + wide > matrix.columns ||
@@ -78,7 +79,7 @@ export function pack(
     );
   const from = [rows, rows.type === "bf16", rows.rows, rows.columns, rows.stride] as const;
   const { panels, format } = matrix;
-  const shape = [matrix.depth, matrix.columns] as const;
+  const shape = [matrix.paddedDepth, matrix.columns] as const;
   if (format === "i8") program.add("quantize", ...from, panels, ...shape, column, matrix.scales);
   else
     program.add(
@@ -96,13 +97,13 @@ export function pack(
 
 /** Writes `matrix`, transposed, over all of `result`. */
 export function transpose(program: Program, matrix: Matrix, result: Matrix): void {
-  const { depth, columns, format } = matrix;
-  if (result.depth !== evenly(columns) || result.columns !== depth || result.format !== format)
+  const { depth, paddedDepth, columns, format } = matrix;
+  if (result.depth !== columns || result.columns !== depth || result.format !== format)
     throw new RangeError(`[${depth}, ${columns}] is not [${result.columns}, ${result.depth}].`);
   if (format === "i8" && (result.scales !== matrix.scales || result.scalesAlong !== "depth"))
     throw new RangeError("The transpose of a matrix of integers must share its scales.");
   const [from, to] = [matrix.panels, result.panels];
-  program.add("transpose", depth, columns, from, formatIds[format], to, result.depth);
+  program.add("transpose", paddedDepth, columns, from, formatIds[format], to, result.paddedDepth);
 }
 
 /** x [rows, depth] matrix. `x` may have fewer columns than the matrix is deep: then only that much is multiplied. */
@@ -146,9 +147,14 @@ export function product(
     a.stride,
     a.columns,
     b.panels,
-    b.depth,
+    b.paddedDepth,
     b.scalesAlong === "depth" && b.format === "i8" ? integersByDepth : formatIds[b.format],
-    scratchOf(device, narrowPurposes[place], roundUp(x.rows, 16) * roundUp(b.depth, 32), "bf16"),
+    scratchOf(
+      device,
+      narrowPurposes[place],
+      roundUp(x.rows, 16) * roundUp(b.paddedDepth, 32),
+      "bf16",
+    ),
   ];
   program.add(
     "product",
@@ -160,7 +166,7 @@ export function product(
     bias,
     matrix.scales,
     precision === "bf16",
-    scratchOf(device, "panels", device.threads * matrix.depth * panelColumns),
+    scratchOf(device, "panels", device.threads * matrix.paddedDepth * panelColumns),
     ...operand(0, { x, matrix }),
     ...(second === null ? [null, 0, 0, null, 0, 0, null] : operand(1, second)),
   );

@@ -21,7 +21,7 @@ export function embed(
   const width = isPacked ? table.depth : table.columns;
   if (format === "i8" || (!isPacked && !table.isContiguous))
     throw new RangeError("An embedding table is contiguous, in f32 or bf16.");
-  if (isPacked ? Math.ceil(x.columns / 2) * 2 !== width : x.columns !== width)
+  if (x.columns !== width)
     throw new RangeError(`Embeddings of width ${width} do not fit [${x.rows}, ${x.columns}].`);
   checkIndices("The ids", ids, x.rows, vocabulary);
   const kind = (isPacked ? 2 : 0) + (format === "bf16" ? 1 : 0);
