@@ -16,6 +16,7 @@ import {
   type Environment,
   type Maker,
 } from "../rollouts/workflow/agent-environment.ts";
+import { jsonText } from "./episode/json-text.ts";
 
 /** What `step` receives for a tool call. */
 export interface ToolAction {
@@ -143,4 +144,4 @@ class TextEpisode extends ToolEpisode {
 }
 
 const textOf = (observation: unknown): string =>
-  typeof observation === "string" ? observation : JSON.stringify(observation ?? "");
+  typeof observation === "string" ? observation : jsonText(observation);

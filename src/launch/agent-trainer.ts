@@ -5,6 +5,7 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { Evaluator, GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import { ConfigError } from "../core/errors.ts";
+import { requireKnownOptions } from "../core/known-options.ts";
 import type { TrainerEvent } from "../core/events.ts";
 import type { TaskHooks } from "../core/hooks.ts";
 import type { Task, TaskRow } from "../core/task.ts";
@@ -34,7 +35,7 @@ import { createTeacher } from "./teacher/create-teacher.ts";
 import { mixedAgent, openSources } from "./mixture.ts";
 import { loadHint } from "./teacher/load-hint.ts";
 import { openBackend } from "./open-backend.ts";
-import type { AgentTrainerOptions } from "./trainer-options.ts";
+import { type AgentTrainerOptions, trainerOptionNames } from "./trainer-options.ts";
 
 /** The options without the types that only callers need. */
 type Given = GivenOf<
@@ -95,6 +96,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
    * backend by name, `train` throws it before the run starts.
    */
   constructor(passed: AgentTrainerOptions<Row>) {
+    requireKnownOptions("AgentTrainer", passed, trainerOptionNames);
     const options = givenOf(passed);
     const { backend, config: input, trainDataset, valDataset } = options;
     if (!isGiven(input)) {
@@ -254,7 +256,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
       allowChanges: allowChanges === true,
       signal: signal ?? new AbortController().signal,
       listeners,
-      trackers: [...createTrackers(config), ...(this.#given.trackers ?? [])],
+      trackers: createTrackers(config, this.#given.trackers),
     });
   }
 }

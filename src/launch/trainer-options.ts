@@ -5,15 +5,17 @@ import type { TrainConfig } from "../config/train-config.ts";
 import type { GroupEvaluator } from "../core/agent.ts";
 import type { TrainingBackend } from "../core/backend.ts";
 import type { BackendName } from "../core/capabilities.ts";
+import type { OptionNames } from "../core/known-options.ts";
 import type { EnvironmentSource } from "../core/environment.ts";
 import type { MetadataOf, Task, TaskRow } from "../core/task.ts";
 import type { Tracker } from "../core/tracker.ts";
 import type { EventListener } from "../trainer/events.ts";
-import type {
-  AgentSpec,
-  EnvironmentAgentSpec,
-  GroupScoredAgentSpec,
-  NoAgentSpec,
+import {
+  agentOptionNames,
+  type AgentSpec,
+  type EnvironmentAgentSpec,
+  type GroupScoredAgentSpec,
+  type NoAgentSpec,
 } from "../rollouts/service/agent-spec.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import type { ResumeMode } from "../runs/run-directory.ts";
@@ -85,6 +87,24 @@ export interface RunOptions<Row> {
    */
   readonly onPull?: ((progress: PullProgress) => void) | null;
 }
+
+const runOptionNames: OptionNames<RunOptions<unknown>> = {
+  config: true,
+  backend: true,
+  env: true,
+  trainDataset: true,
+  valDataset: true,
+  groupEvaluator: true,
+  resume: true,
+  allowChanges: true,
+  signal: true,
+  onEvent: true,
+  trackers: true,
+  onPull: true,
+};
+
+/** All options of an `AgentTrainer`. */
+export const trainerOptionNames = { ...agentOptionNames, ...runOptionNames };
 
 /** Agent and data in code. */
 type InCode<Row> = { readonly trainDataset: DatasetInput<Row> } & (

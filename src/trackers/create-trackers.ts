@@ -3,6 +3,7 @@ import { configFields } from "../config/fields.ts";
 import { configTree } from "../config/parse.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { valueAt } from "../config/tree.ts";
+import { ConfigError } from "../core/errors.ts";
 import type { TrackedRun, Tracker } from "../core/tracker.ts";
 import { redactOptions } from "../util/redact.ts";
 import { createMlflowTracker } from "./mlflow/mlflow.ts";
@@ -32,8 +33,33 @@ function mlflowAuthorization(env: NodeJS.ProcessEnv): string | null {
   return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 }
 
-/** Creates them; nothing is opened or sent before the run starts. */
-export function createTrackers(config: TrainConfig): readonly Tracker[] {
+/** @throws ConfigError for what is not a tracker, as JavaScript may pass it. */
+function requireTracker(given: Tracker, index: number): Tracker {
+  const { name, events, track } = (given ?? {}) as Partial<Tracker>;
+  const missing =
+    typeof name !== "string"
+      ? "a name (a string)"
+      : !Array.isArray(events)
+        ? "events (a list of types, such as step-end and run-end)"
+        : typeof track !== "function"
+          ? "a method track"
+          : null;
+  if (missing === null) return given;
+  throw new ConfigError({
+    message: `trackers[${index}]${typeof name === "string" ? ` (${name})` : ""} is not a tracker: it lacks ${missing}.`,
+    hint: "Pass objects { name, events, track(event, signal) }; docs/trackers.md has an example.",
+    fields: { index },
+  });
+}
+
+/**
+ * Creates those that the configuration names, and adds custom ones; nothing is opened or sent before the run starts.
+ * @throws ConfigError for what is not a tracker.
+ */
+export function createTrackers(
+  config: TrainConfig,
+  custom: readonly Tracker[] = [],
+): readonly Tracker[] {
   const { trackers, wandb, mlflow, prometheus, opentelemetry } = config.tracking;
   const run = trackedRun(config);
   const create: Readonly<Record<TrackerName, () => Tracker>> = {
@@ -44,5 +70,5 @@ export function createTrackers(config: TrainConfig): readonly Tracker[] {
     prometheus: () => createPrometheusTracker(prometheus),
     opentelemetry: () => createOpenTelemetryTracker(run, opentelemetry),
   };
-  return trackers.map((name) => create[name]());
+  return [...trackers.map((name) => create[name]()), ...custom.map(requireTracker)];
 }

@@ -96,6 +96,29 @@ function named(algorithm: Tree, kind: Kind, registry: Map<string, unknown>): Tre
   return out;
 }
 
+/** Names of estimators and losses that take no function: other spellings, and those of single options. */
+const otherPlaces =
+  /^(?:algorithm\.)?(?:adv_?estimator|estimator|loss(?:_?fn)?)(?:_?(?:map|by_?role))?$/iu;
+
+/** @throws ConfigError for a function under a name that takes none. */
+function refuseOtherPlaces(input: ConfigInput, algorithm: unknown): void {
+  const dotted = isTree(input) ? Object.entries(input) : [];
+  const inside = isTree(algorithm) ? Object.entries(algorithm) : [];
+  const own = new Set<string>([estimators, losses].flatMap(({ option, map }) => [option, map]));
+  const found =
+    dotted.find(([key, value]) => typeof value === "function" && otherPlaces.test(key)) ??
+    inside.find(
+      ([key, value]) => typeof value === "function" && !own.has(key) && otherPlaces.test(key),
+    );
+  if (found === undefined) return;
+  const { option } = /loss/iu.test(found[0]) ? losses : estimators;
+  throw new ConfigError({
+    message: `${found[0]} takes no function.`,
+    hint: `Pass it as config: { algorithm: { ${option}: (...) => ... } }.`,
+    fields: { option: found[0] },
+  });
+}
+
 /**
  * The options with names in place of the functions in `algorithm`, and these functions by name.
  * @throws ConfigError for values that are neither names nor functions.
@@ -106,6 +129,7 @@ export function takeFunctions(input: ConfigInput): {
 } {
   const functions = { estimators: new Map(), losses: new Map() };
   const given = isTree(input) ? input["algorithm"] : undefined;
+  refuseOtherPlaces(input, given);
   if (!isTree(given)) return { config: input, functions };
   const algorithm = named(named(given, estimators, functions.estimators), losses, functions.losses);
   const isSame = functions.estimators.size + functions.losses.size === 0;

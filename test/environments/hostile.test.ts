@@ -1,6 +1,7 @@
 /** Environments that send what they should not: no call hangs, and nothing large reaches the model. */
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { jsonText } from "../../src/environments/episode/json-text.ts";
 import { plainText } from "../../src/environments/episode/plain-text.ts";
 import { TrackedEpisode } from "../../src/environments/episode/tracked-episode.ts";
 import { request } from "../../src/environments/http.ts";
@@ -164,4 +165,15 @@ it("no call is made after the end, and none of a tool that is not offered", asyn
   });
   expect(episode.metrics()).toEqual({ env_calls: 1, env_refused_calls: 2 });
   await episode.close();
+});
+
+it("values that are not JSON, or nested without end, are an error of the environment", () => {
+  let deep: unknown = 1;
+  for (let i = 0; i < 100_000; i++) deep = [deep];
+  const cyclic: Record<string, unknown> = {};
+  cyclic["self"] = cyclic;
+  for (const value of [deep, cyclic, { big: 1n }])
+    expect(() => jsonText(value)).toThrow(expect.objectContaining(failed));
+  expect(jsonText({ a: [1] })).toBe('{"a":[1]}');
+  expect(jsonText(undefined)).toBe('""');
 });

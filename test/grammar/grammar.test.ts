@@ -176,6 +176,8 @@ describe("patterns", () => {
     "^",
     "aaa",
     "éa",
+    "😀",
+    "a😀",
   ];
   it.each([
     "a",
@@ -194,11 +196,24 @@ describe("patterns", () => {
     "a{2,}",
     "^$",
     "(^a|b$)",
+    "\\u{1F600}",
+    "\\uD83D\\uDE00",
+    "^[\\uD83D\\uDE00a]+$",
+    "[\\u{1F000}-\\u{10FFFF}]",
   ])("%s: as JavaScript decides", (pattern) => {
     const own = new RegExp(pattern, "u");
     for (const text of texts)
       expect([text, includes(patternLanguage(pattern), text)]).toEqual([text, own.test(text)]);
   });
+
+  it.each(["\\u{FFFFFFFF}", "[\\u{110000}-\\u{110001}]", "a\\u{200000}*"])(
+    "%s is beyond Unicode, and told to be left out",
+    (pattern) => {
+      expect(() => patternLanguage(pattern)).toThrow(SyntaxError);
+      const { unenforced } = compileSchema({ type: "string", pattern });
+      expect(unenforced).toEqual([expect.stringContaining("pattern")]);
+    },
+  );
 
   it.each(["(?=a)", "(a)\\1", "\\p{L}", "\\bword"])("%s is told to be left out", (pattern) => {
     const { unenforced } = compileSchema({ type: "string", pattern });

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { episodeMarkdown } from "../../src/view/episode/markdown.ts";
@@ -6,6 +6,7 @@ import { viewEpisode } from "../../src/view/episode/view-episode.ts";
 import { visibleText } from "../../src/view/episode/visible-text.ts";
 import { exportHtml } from "../../src/view/html/export-html.ts";
 import { findByName } from "../../src/view/index/query.ts";
+import { indexPath } from "../../src/view/index/schema.ts";
 import { RunIndex } from "../../src/view/index/run-index.ts";
 import { addEpisodes, madeEpisode, newRunFolder } from "./view-run.ts";
 
@@ -98,4 +99,20 @@ it("fences Markdown so that no text ends its fence", async () => {
   const row = findByName(index.db, "1/a/0")!;
   const text = episodeMarkdown(viewEpisode(madeEpisode(made), row));
   expect(text).toContain("```````\n`````` ``` # heading\n```````");
+});
+
+it("leaves alone what has the index's name and is a folder or a link", async () => {
+  const [first, second] = [newRunFolder(), newRunFolder()];
+  mkdirSync(join(first, "index.db"));
+  const elsewhere = join(second, "mine.sqlite");
+  writeFileSync(elsewhere, "not an index");
+  symlinkSync(elsewhere, join(second, "index.db"));
+  for (const folder of [first, second]) {
+    expect(indexPath(folder)).not.toContain(folder);
+    addEpisodes(folder, "000001.jsonl", [{ id: "1/a/0", task: "a", responses: ["x"] }]);
+    using index = new RunIndex(folder);
+    await index.extend();
+    expect(index.state().episodes).toBe(1);
+  }
+  expect(readFileSync(elsewhere, "utf8")).toBe("not an index");
 });

@@ -117,6 +117,8 @@ it("serves no other file, run, episode or call", async () => {
   for (const path of [
     "/assets/..%2f..%2fpackage.json",
     "/assets/index.html",
+    "/assets/__proto__",
+    "/assets/constructor",
     "/api/runs/7/facets",
     "/api/runs/0/episodes/9999",
     "/api/runs/0/episodes/1/tokens?call=99",

@@ -1,4 +1,5 @@
 /** What a task asks for, in words, before an episode is opened: for lists, duplicates and leaks. */
+import { jsonText } from "./json-text.ts";
 
 const fields = ["instruction", "question", "prompt", "problem", "goal", "task", "query"];
 
@@ -10,5 +11,5 @@ export function instructionOf(spec: Readonly<Record<string, unknown>>): string {
     const value = spec[field];
     if (typeof value === "string" && value.trim() !== "") return value.slice(0, maxChars);
   }
-  return JSON.stringify(spec).slice(0, maxChars);
+  return jsonText(spec).slice(0, maxChars);
 }

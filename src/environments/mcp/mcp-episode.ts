@@ -9,6 +9,7 @@ import type {
 } from "../../core/environment.ts";
 import type { Task } from "../../core/task.ts";
 import { environmentError } from "../episode/environment-error.ts";
+import { jsonText } from "../episode/json-text.ts";
 
 /** A call and what it has to answer at the end, in `checks` of a task. */
 const checks = z
@@ -126,7 +127,7 @@ export class McpEpisode implements EnvironmentEpisode {
 /** Text as it is; of other parts their kind and size, since a model that reads text has no use for them. */
 function textOf(content: unknown, structured: unknown): string {
   const parts = Array.isArray(content) ? (content as Readonly<Record<string, unknown>>[]) : [];
-  if (parts.length === 0 && structured !== undefined) return JSON.stringify(structured);
+  if (parts.length === 0 && structured !== undefined) return jsonText(structured);
   return parts.map(partText).join("\n");
 }
 

@@ -7,6 +7,7 @@ import type {
 } from "../../core/environment.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import type { OpenEnvMessage, OpenEnvSocket } from "./openenv-socket.ts";
+import { jsonText } from "../episode/json-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -114,7 +115,7 @@ function readReward(given: unknown): number | null {
   if (given === null || given === undefined) return null;
   if (typeof given === "number" || typeof given === "boolean") return Number(given);
   throw environmentError(
-    `The environment gave the reward ${JSON.stringify(given).slice(0, 200)}, which is no number.`,
+    `The environment gave the reward ${jsonText(given).slice(0, 200)}, which is not a number.`,
     { isFinal: true },
   );
 }
@@ -123,8 +124,8 @@ const codeOf = ({ code }: Fields): string => (typeof code === "string" ? code : 
 
 const describe = (data: Fields): string => {
   const { message, errors } = data;
-  const text = typeof message === "string" ? message : JSON.stringify(data);
-  return errors === undefined || errors === null ? text : `${text} ${JSON.stringify(errors)}`;
+  const text = typeof message === "string" ? message : jsonText(data);
+  return errors === undefined || errors === null ? text : `${text} ${jsonText(errors)}`;
 };
 
 /** Tools of an MCP environment; null for others, which answer with an error. */
@@ -166,13 +167,12 @@ const textFields = new Set(["text", "message", "prompt", "content", "observation
 /** An observation as a model reads it: its only text, or all of it as JSON. */
 function textOf(observation: unknown): string {
   if (typeof observation === "string") return observation;
-  if (typeof observation !== "object" || observation === null)
-    return JSON.stringify(observation ?? "");
+  if (typeof observation !== "object" || observation === null) return jsonText(observation);
   const { metadata: _, ...fields } = observation as Fields;
   const present = Object.entries(fields).filter(([, value]) => value !== null && value !== "");
   const [only] = present;
   if (present.length === 1 && only !== undefined && textFields.has(only[0])) {
     if (typeof only[1] === "string") return only[1];
   }
-  return JSON.stringify(Object.fromEntries(present));
+  return jsonText(Object.fromEntries(present));
 }

@@ -69,6 +69,8 @@ const maxRepeats = 2000;
 /** Groups within groups. */
 const maxDepth = 100;
 
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
 class Parser {
   readonly #text: readonly string[];
   readonly #budget: WorkBudget;
@@ -188,7 +190,21 @@ class Parser {
     if (code === undefined) return range(letter);
     this.#at += code.length;
     const point = Number.parseInt(code.replace(/[{}]/g, ""), 16);
-    return { low: point, high: point };
+    if (point > lastCodePoint)
+      throw new SyntaxError(`\\${letter}${code} is beyond the last character, \\u{10FFFF}`);
+    const low = letter === "u" && isHighSurrogate(point) ? this.#lowSurrogate() : null;
+    if (low === null) return { low: point, high: point };
+    const both = String.fromCharCode(point, low).codePointAt(0)!;
+    return { low: both, high: both };
+  }
+
+  /** The second half of a character that is written as two escapes. */
+  #lowSurrogate(): number | null {
+    const rest = this.#text.slice(this.#at, this.#at + 6).join("");
+    const half = /^\\u(d[c-f][\da-f]{2})/i.exec(rest)?.[1];
+    if (half === undefined) return null;
+    this.#at += 6;
+    return Number.parseInt(half, 16);
   }
 
   #class(): readonly Range[] {

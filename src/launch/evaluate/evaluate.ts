@@ -1,6 +1,7 @@
 /** An evaluation: agent and evaluator as in training, one attempt per rollout, and nothing is trained. */
 import { refuseRedacted } from "../../config/checks/redacted.ts";
 import { ConfigError } from "../../core/errors.ts";
+import { requireKnownOptions } from "../../core/known-options.ts";
 import type { EnvironmentSource } from "../../core/environment.ts";
 import type { Task, TaskRow } from "../../core/task.ts";
 import { requireAgent } from "../load-agent.ts";
@@ -14,10 +15,11 @@ import { hashDataset } from "../../runs/run-identity.ts";
 import { type EvaluationConfig, evaluationConfig } from "./evaluation-config.ts";
 import { openEvaluationFolder } from "../../runs/evaluations/evaluation-folder.ts";
 import { type EvaluationItem, itemKey, itemOf } from "../../runs/evaluations/evaluation-item.ts";
-import type {
-  EvaluationOptions,
-  EvaluationResult,
-  EvaluationRunOptions,
+import {
+  type EvaluationOptions,
+  evaluationOptionNames,
+  type EvaluationResult,
+  type EvaluationRunOptions,
 } from "./evaluation-options.ts";
 import { type LocatedModel, locateModel } from "./locate-model.ts";
 import { startModel } from "./start-model.ts";
@@ -146,6 +148,8 @@ const noFolder = { done: [], warnings: [], add: () => {}, summarize: () => {}, d
 export async function evaluate<Row extends object = Task | TaskRow>(
   options: EvaluationOptions<Row>,
 ): Promise<EvaluationResult> {
+  // The gate passes tasks that it has read.
+  requireKnownOptions("evaluate", options, { ...evaluationOptionNames, tasks: true });
   const given = options as unknown as Given;
   const signal = given.signal ?? new AbortController().signal;
   const warn = (message: string): void => given.onWarning?.(message);

@@ -24,7 +24,7 @@ interface Followed {
 
 /** What follows an evaluation; a folder is needed, as trackers keep files and the name of the run there. */
 export function evaluationEvents({ config, folder, trackers, warn }: Followed): EvaluationEvents {
-  const all = [...createTrackers(config), ...trackers];
+  const all = createTrackers(config, trackers);
   if (all.length === 0) return untracked;
   if (folder === null) {
     warn(

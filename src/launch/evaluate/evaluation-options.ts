@@ -5,13 +5,15 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import type { InferenceTarget, TrainingBackend, WorkerKind } from "../../core/backend.ts";
 import type { BackendName } from "../../core/capabilities.ts";
 import type { EnvironmentSource } from "../../core/environment.ts";
+import type { OptionNames } from "../../core/known-options.ts";
 import type { MetadataOf, Task, TaskRow } from "../../core/task.ts";
 import type { Tracker } from "../../core/tracker.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import type {
-  AgentSpec,
-  EnvironmentAgentSpec,
-  NoAgentSpec,
+import {
+  agentOptionNames,
+  type AgentSpec,
+  type EnvironmentAgentSpec,
+  type NoAgentSpec,
 } from "../../rollouts/service/agent-spec.ts";
 import type { DatasetInput } from "../../datasets/tasks/task.ts";
 import type { EvaluationItem } from "../../runs/evaluations/evaluation-item.ts";
@@ -89,6 +91,29 @@ export interface EvaluationRunOptions<Row> {
   /** Called with the progress of downloading a model from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
 }
+
+const runOptionNames: OptionNames<EvaluationRunOptions<unknown>> = {
+  env: true,
+  dataset: true,
+  model: true,
+  backend: true,
+  n: true,
+  limit: true,
+  concurrency: true,
+  seed: true,
+  config: true,
+  folder: true,
+  resume: true,
+  signal: true,
+  trackers: true,
+  onResult: true,
+  onEpisode: true,
+  onWarning: true,
+  onPull: true,
+};
+
+/** All options of {@link evaluate}. */
+export const evaluationOptionNames = { ...agentOptionNames, ...runOptionNames };
 
 /** How far an evaluation is. */
 export interface EvaluationProgress {

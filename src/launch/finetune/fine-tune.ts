@@ -3,6 +3,7 @@ import { type ConfigInput, folderOf, resolveConfig } from "../../config/load.ts"
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingBackend } from "../../core/backend.ts";
 import type { BackendName } from "../../core/capabilities.ts";
+import { type OptionNames, requireKnownOptions } from "../../core/known-options.ts";
 import type { PullProgress } from "../../backends/local/index.ts";
 import { checkBackendName } from "../create-backend.ts";
 import { openBackend } from "../open-backend.ts";
@@ -68,6 +69,20 @@ export interface FineTuneOptions {
   readonly onPull?: (progress: PullProgress) => void;
 }
 
+const optionNames: OptionNames<FineTuneOptions> = {
+  config: true,
+  backend: true,
+  train: true,
+  val: true,
+  rewards: true,
+  resume: true,
+  allowChanges: true,
+  signal: true,
+  onEvent: true,
+  trackers: true,
+  onPull: true,
+};
+
 function configOf({ config, backend, rewards }: FineTuneOptions): TrainConfig {
   const resolved = resolveConfig(config);
   const named = typeof backend === "string" ? resolveConfig({ ...resolved, backend }) : resolved;
@@ -96,6 +111,7 @@ function configOf({ config, backend, rewards }: FineTuneOptions): TrainConfig {
  * option that the backend does not support.
  */
 export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult> {
+  requireKnownOptions("fineTune", options, optionNames);
   const { backend: given, train, val, resume, allowChanges, onEvent, onPull } = options;
   const object = typeof given === "object" ? given : null;
   const config = configOf(options);
@@ -134,7 +150,7 @@ export async function fineTune(options: FineTuneOptions): Promise<FineTuneResult
     allowChanges: allowChanges === true,
     signal,
     listeners,
-    trackers: [...createTrackers(config), ...(options.trackers ?? [])],
+    trackers: createTrackers(config, options.trackers),
     isRead: readerOf(config),
   });
   return { ...result, examples: { train: loaded.train.length, val: loaded.val.length } };

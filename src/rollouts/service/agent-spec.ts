@@ -4,6 +4,7 @@
  */
 import type { AgentFlow, AgentRunFunction, Evaluator, GroupEvaluator } from "../../core/agent.ts";
 import { ConfigError } from "../../core/errors.ts";
+import type { OptionNames } from "../../core/known-options.ts";
 import type { TaskHooks } from "../../core/hooks.ts";
 import { requireCallable } from "../programs/callable.ts";
 import { flowProgram, runFunctionProgram } from "../programs/function-programs.ts";
@@ -132,6 +133,20 @@ interface AnySpec<Metadata = Record<string, unknown>> {
   readonly evaluator?: Evaluator<Metadata> | null;
   readonly hooks?: TaskHooks<Metadata> | null;
 }
+
+/** All options of an agent, of whichever kind. */
+export const agentOptionNames: OptionNames<AnySpec> = {
+  agentFlow: true,
+  agentRunFunc: true,
+  workflowClass: true,
+  workflowArgs: true,
+  agentClass: true,
+  envClass: true,
+  agentArgs: true,
+  envArgs: true,
+  evaluator: true,
+  hooks: true,
+};
 
 /** What the rollouts of a run consist of. */
 export interface Rollouts<Metadata = Record<string, unknown>> {

@@ -1,6 +1,6 @@
 /** The index of a run's episodes: one SQLite file, which can be deleted at any time. */
 import { createHash } from "node:crypto";
-import { accessSync, constants, mkdirSync, rmSync } from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -64,18 +64,25 @@ CREATE TABLE totals (ended TEXT NOT NULL, phase TEXT NOT NULL, step INTEGER NOT 
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1);
 `;
 
-/** In the run's folder, or in the user's cache where that cannot be written. */
+/** Whether a file of the index may be made there: a folder or a link of this name is not the viewer's. */
+function isFree(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+}
+
+/** In the run's folder, or in the user's cache where it cannot be written there. */
 export function indexPath(folder: string): string {
   const path = resolve(folder);
+  const own = join(path, "index.db");
   try {
     accessSync(path, constants.W_OK);
-    return join(path, "index.db");
+    if (isFree(own)) return own;
   } catch {
-    const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
-    const into = join(cache, "agent-trainer", "view");
-    mkdirSync(into, { recursive: true });
-    return join(into, `${createHash("sha256").update(path).digest("hex").slice(0, 24)}.db`);
+    // The cache is used.
   }
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const into = join(cache, "agent-trainer", "view");
+  mkdirSync(into, { recursive: true });
+  return join(into, `${createHash("sha256").update(path).digest("hex").slice(0, 24)}.db`);
 }
 
 function tryOpen(path: string): Database {

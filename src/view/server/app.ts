@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
+import { AgentTrainerError } from "../../core/errors.ts";
 import { viewEpisode } from "../episode/view-episode.ts";
 import { callHttp } from "../episode/exchange.ts";
 import { groupView, rolloutView, siblingsOf } from "../episode/group-view.ts";
@@ -50,10 +51,10 @@ export interface ViewAppOptions {
 /** Newest episodes that correlations are computed from. */
 const partRows = 2000;
 
-const assetTypes: Readonly<Record<string, string>> = {
-  "app.js": "text/javascript; charset=utf-8",
-  "app.css": "text/css; charset=utf-8",
-};
+const assetTypes: ReadonlyMap<string, string> = new Map([
+  ["app.js", "text/javascript; charset=utf-8"],
+  ["app.css", "text/css; charset=utf-8"],
+]);
 
 /** A configuration that cannot be read says nothing of what differs; the run's status says why. */
 function optionsOf(folder: string): ReadonlyMap<string, string> {
@@ -68,13 +69,19 @@ export function createViewApp(options: ViewAppOptions): Hono {
   const { runs, token, host, assets, findFeedback, pollMs = 1000 } = options;
   const app = new Hono();
   app.use(requireToken(token, host));
-  app.onError((error, context) => context.json({ error: error.message }, 500));
+  // Errors of the system name files of this machine; the terminal shows them, and the page their kind.
+  app.onError((error, context) => {
+    if (AgentTrainerError.isInstance(error)) return context.json({ error: error.message }, 500);
+    console.error(error);
+    const { code = error.name } = error as NodeJS.ErrnoException;
+    return context.json({ error: `The viewer could not answer: ${code}.` }, 500);
+  });
 
   app.get("/", async (context) => context.html(await readFile(join(assets, "index.html"), "utf8")));
   app.get("/favicon.ico", (context) => context.body(null, 204));
   app.get("/assets/:name", async (context) => {
     const name = context.req.param("name");
-    const type = assetTypes[name];
+    const type = assetTypes.get(name);
     if (type === undefined) return context.notFound();
     return context.body(await readFile(join(assets, name)), 200, { "content-type": type });
   });
