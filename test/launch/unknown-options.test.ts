@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { evaluate, fineTune } from "../../src/index.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
-import type { AgentTrainerOptions } from "../../src/launch/trainer-options.ts";
 import { coinAgent, coinConfig, coinEvaluator, coinTasks } from "../trainer/coin-run.ts";
 
 const base = {
@@ -12,7 +11,7 @@ const base = {
   config: coinConfig("unused"),
 };
 const made = (more: object): AgentTrainer =>
-  new AgentTrainer({ ...base, ...more } as AgentTrainerOptions);
+  new AgentTrainer({ ...base, ...more });
 
 describe("an unknown option in code", () => {
   it.each([
