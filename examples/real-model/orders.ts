@@ -44,7 +44,7 @@ export const valTasks = makeTasks(
 
 /** What the model as its own teacher reads: `distillation.hint=orders.ts#hint`. */
 export const hint = ({ metadata: { item, count } }: Task<Order>): string =>
-  JSON.stringify({ item, count });
+  `\n\nThe answer is ${JSON.stringify({ item, count })}`;
 
 /**
  * Most of the reward is for the item and the count. The rest is for intermediate steps that a model

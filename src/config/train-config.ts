@@ -1524,58 +1524,20 @@ export interface Sections {
      */
     readonly teacherModel?: string | null;
     /**
-     * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer,
-     * dots lead into maps; or path#export of a function of task and episode that returns a text. A rollout without a
-     * hint teaches nothing. null is none.
+     * What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer
+     * (dots lead into maps), which is appended to its last user message after the words: The answer is; or path#export
+     * of a function of task and episode that returns the text to append. A rollout without a hint teaches nothing. null
+     * is none.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly hint?: string | null;
     /**
-     * What is appended to the last user message of the teacher's prompt; {hint} stands for the hint.
-     * Allowed: a text that contains {hint}.
-     * @default "\n\nThe answer is {hint}"
-     */
-    readonly hintTemplate?: string;
-    /**
-     * Weights of the policy as its own teacher: those of now, or those that the run began with.
-     * @default "current"
-     */
-    readonly selfWeights?: "current" | "initial";
-    /**
-     * Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they
-     * were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is
-     * distillation.self_weights.
-     * Allowed: a number above 0 and below 1, or null.
-     * @default null
-     */
-    readonly teacherAverage?: number | null;
-    /**
-     * Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is
-     * more certain than the policy, and teaches it to give its most likely response.
-     * Allowed: a number above 0 and at most 10.
-     * @default 1
-     */
-    readonly teacherTemperature?: number;
-    /**
      * What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher, policy), which has
-     * a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).
+     * a larger variance.
      * @default "reverse"
      */
-    readonly divergence?: OrType<
-      | {
-          readonly type: "reverse" | "forward";
-        }
-      | {
-          readonly type: "skewed";
-          /**
-           * Share of the policy in the mixture that skewed compares it with.
-           * Allowed: a number above 0 and below 1.
-           * @default 0.1
-           */
-          readonly skew?: number;
-        }
-    >;
+    readonly divergence?: "reverse" | "forward";
     /**
      * Factor on the advantages from the teacher.
      * Allowed: a number above 0.

@@ -46,8 +46,6 @@ export interface BackendCapabilities {
   readonly forward: boolean;
   /** `forward` knows the reference. @default false */
   readonly reference?: boolean;
-  /** `forward` knows averaged weights, where `RunContext.averageDecay` asks for them. @default false */
-  readonly average?: boolean;
   /** `values` exists, and `updatePolicy` takes `LossSpec.critic`. @default none */
   readonly valueModel?: CriticDefaults;
   /**
@@ -105,11 +103,8 @@ export interface ModelSpec {
   readonly isFrozen?: boolean;
 }
 
-/**
- * Weights that log-probabilities are of: those being trained, those of the reference, or the exponential moving average
- * of those being trained.
- */
-export type WhichWeights = "current" | "reference" | "average";
+/** Weights that log-probabilities are of: those being trained, or those of the reference. */
+export type WhichWeights = "current" | "reference";
 
 /** What a backend is told when a run starts. */
 export interface RunContext {
@@ -117,11 +112,6 @@ export interface RunContext {
   readonly seed: number;
   /** The model to load. */
   readonly model: ModelSpec;
-  /**
-   * Keeps an average of the trained weights from the start on, of which each optimizer step leaves this share; it is a
-   * part of the saved state. @default none
-   */
-  readonly averageDecay?: number;
   /** Aborted when the run is stopped while the backend starts. */
   readonly signal: AbortSignal;
   /** The run folder, for records of what the run holds elsewhere; absent outside of a run. */
@@ -252,7 +242,7 @@ export interface TrainingBackend extends AsyncDisposable {
   ): Promise<UpdateMetrics>;
   /**
    * [row][length] log-probability of each token under the weights being trained, or under the
-   * reference that `LossSpec.kl` measures against, or under their average; 0 outside `targetMask`.
+   * reference that `LossSpec.kl` measures against; 0 outside `targetMask`.
    */
   forward?(
     rows: readonly TrainingRow[],

@@ -33,7 +33,6 @@ export const capabilityMatrix: Readonly<Record<BackendName, BackendCapabilities>
     temperature: true,
     forward: true,
     reference: true,
-    average: true,
     measures: ["grad_norm", "kl_k3", "ratio_mean"],
     servesWhileTraining: true,
     optimizer: Object.keys(defaultOptim) as OptimField[],

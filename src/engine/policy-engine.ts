@@ -37,8 +37,6 @@ export interface PolicyEngineOptions {
   readonly cacheMemoryMiB?: number;
   /** Precision of AdamW's moments. @default "float32" */
   readonly momentPrecision?: MomentPrecision;
-  /** @see PolicyTrainer */
-  readonly averageDecay?: number;
   /** The folder or file that the model was read from: its weights are the reference. */
   readonly modelPath?: string;
   /** What checkpoints need to be complete models. */
@@ -75,7 +73,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
     policies: ReadonlyMap<string, Pick<Part, "policy" | "served">>,
     options: PolicyEngineOptions,
   ) {
-    const { averageDecay, cacheMemoryMiB, modelPath, momentPrecision } = options;
+    const { cacheMemoryMiB, modelPath, momentPrecision } = options;
     const { policy, served } = policies.get(defaultAdapter)!;
     this.#policy = policy;
     this.#origin = options.origin ?? null;
@@ -95,7 +93,7 @@ export class PolicyEngine implements Sampler, AsyncDisposable {
       memoryMiB: options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
       rules: this.#rules,
       room: this.#room,
-      ...defined({ averageDecay, momentPrecision }),
+      ...defined({ momentPrecision }),
       ...(modelPath === undefined ? {} : { loadReference: () => loadReference(policy, modelPath) }),
     };
     this.#parts = new Map(

@@ -19,7 +19,6 @@ const all: BackendCapabilities = {
   exactResume: true,
   forward: true,
   reference: true,
-  average: true,
   temperature: true,
   measures: ["grad_norm", "kl_k3", "ratio_mean"],
   servesWhileTraining: true,
@@ -52,18 +51,6 @@ const cases: Record<string, [override: string, without: Partial<BackendCapabilit
     { forward: false },
   ],
   "distillation.teacher": ["distillation={teacher: self, hint: answer}", { forward: false }],
-  "distillation.self_weights": [
-    "distillation={teacher: self, self_weights: initial}",
-    { reference: false },
-  ],
-  "distillation.teacher_average": [
-    "distillation={teacher: self, hint: answer, teacher_average: 0.9}",
-    { average: false },
-  ],
-  "distillation.teacher_temperature": [
-    "distillation={teacher: self, hint: answer, teacher_temperature: 0.5}",
-    { temperature: false },
-  ],
   "record.token_rows": ["record.token_rows=4", { forward: false }],
   "model.quantization": ["model={lora_rank: 8, quantization: int8}", { quantizations: [] }],
   "model.adapter_by_role": [

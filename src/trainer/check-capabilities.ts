@@ -47,7 +47,6 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
   entropyBonus: ({ entropyBonus }) => entropyBonus === true,
   // The log-probabilities of the weights that are trained.
   forward: ({ forward }) => forward,
-  average: ({ average }) => average === true,
   referenceForward: ({ forward, reference }) => forward && reference === true,
   // A limit on a metric that is not measured would never take effect.
   grad_norm: measures("grad_norm"),
@@ -62,7 +61,6 @@ const checks: Readonly<Record<BackendNeed, Check>> = {
     model.loraRank === 0 ||
     loraTargets === "layers" ||
     (loraTargets === "groups" && loraGroupOf(model.loraTargets) !== null),
-  temperature: ({ temperature }) => temperature === true,
   minP: ({ minP = true }) => minP,
   observations: ({ observations }) => observations === true,
   quantization: ({ quantizations = [] }, { model }) => quantizations.includes(model.quantization),

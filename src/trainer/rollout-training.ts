@@ -101,11 +101,9 @@ export function rolloutTraining(given: RolloutTraining): Training {
 async function train(given: RolloutTraining, run: StartedRun): ReturnType<StartedRun["loop"]> {
   const { config, backend, budget, directory, signal, state } = run;
   const { groupEvaluator, teacher, hint } = given;
-  const { teacherAverage } = config.distillation;
   const target = await backend.start({
     seed: config.trainer.seed,
     model: modelSpecOf(config.model),
-    ...(teacherAverage === null ? {} : { averageDecay: teacherAverage }),
     signal,
     runDir: directory.path,
   });

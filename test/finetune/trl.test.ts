@@ -56,7 +56,7 @@ describe("the numbers of TRL", () => {
 
   it("IW-OPD without weights: the advantage of distillation", () => {
     const { teacher, policy } = opdLogprobs;
-    const divergence = { type: "reverse" } as const;
+    const divergence = "reverse" as const;
     const plain = { coef: 1, discount: 0, clip: null, divergence };
     const found = [...teacherAdvantages(teacher, policy, plain)];
     for (const [i, value] of golden.opd.entries()) expect(found[i]).toBeCloseTo(value, 5);
@@ -65,7 +65,7 @@ describe("the numbers of TRL", () => {
   it("rLLM: with a discount, and with a clip", () => {
     const { teacher, policy } = opdLogprobs;
     const of = (options: object) => {
-      const divergence = { type: "reverse" } as const;
+      const divergence = "reverse" as const;
       const shape = { coef: 1, discount: 0, clip: null, divergence, ...options };
       return [...teacherAdvantages(teacher, policy, shape)];
     };

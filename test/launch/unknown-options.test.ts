@@ -10,8 +10,7 @@ const base = {
   trainDataset: coinTasks,
   config: coinConfig("unused"),
 };
-const made = (more: object): AgentTrainer =>
-  new AgentTrainer({ ...base, ...more });
+const made = (more: object): AgentTrainer => new AgentTrainer({ ...base, ...more });
 
 describe("an unknown option in code", () => {
   it.each([

@@ -55,7 +55,6 @@ const axes: readonly (readonly Options[])[] = [
     {
       "distillation.teacher": "self",
       "distillation.hint": "answer",
-      "distillation.teacher_average": 0.8,
       "distillation.use_reward": true,
     },
     { "distillation.teacher": "builtin:shop-tiny" },

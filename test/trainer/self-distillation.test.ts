@@ -19,9 +19,8 @@ const softmax = (logits: readonly number[]): number[] => {
 };
 
 const divergences: readonly (readonly [Divergence, (s: number, t: number) => number])[] = [
-  [{ type: "reverse" }, (s, t) => s * Math.log(s / t)],
-  [{ type: "forward" }, (s, t) => t * Math.log(t / s)],
-  [{ type: "skewed", skew: 0.3 }, (s, t) => s * Math.log(s / (0.3 * s + 0.7 * t))],
+  ["reverse", (s, t) => s * Math.log(s / t)],
+  ["forward", (s, t) => t * Math.log(t / s)],
 ];
 
 describe("the advantages of a divergence", () => {
@@ -55,58 +54,41 @@ const overrides = ["model.name=m", "distillation.teacher=self", "distillation.hi
 const question: ChatMessage[] = [{ role: "user", content: "How much do 2 cups cost?" }];
 
 describe("distillation.teacher=self", () => {
-  it.each([
-    ["current", 1],
-    ["initial", 1],
-    ["current", 0.5],
-  ] as const)(
-    "scores by the policy with the hint in its prompt, by its %s weights, at temperature %d",
-    async (which, temperature) => {
-      await using backend = createLocalBackend({ threads: 1, precision: "f32" });
-      const { signal } = new AbortController();
-      const lora = { rank: 4, alpha: 8 };
-      const model = { name: "builtin:shop-tiny", lora };
-      const { renderer } = (await backend.start({ seed: 1, model, signal })) as SamplerTarget;
-      const promptIds = renderer.render(question).tokens;
-      const responseIds = renderer.encode!("22");
-      const logprobs = new Float32Array(responseIds.length).fill(-1);
-      const step = makeStep({ messages: question, promptIds, responseIds, logprobs });
-      const made = {
-        ...episode({ made: [step] }),
-        trajectories: episode({ made: [step] }).trajectories,
-      };
-      const given = { ...made, task: { ...made.task, metadata: { answer: 22 } } };
-      const { config } = loadConfig({
-        overrides: [
-          ...overrides,
-          `distillation.self_weights=${which}`,
-          `distillation.teacher_temperature=${temperature}`,
-        ],
-      });
-      const hint = await loadHint(config, ".");
-      const { rows, metrics } = await rowsOf(config, backend, [given], renderer, hint);
-      const asked = `${question[0]!.content as string}\n\nThe answer is 22`;
-      const prompt = renderer.render([{ role: "user", content: asked }]).tokens;
-      const tokens = Int32Array.of(...prompt, ...responseIds);
-      const separate: TrainingRow = {
-        ...rows[0]!,
-        temperature,
-        tokens,
-        targetMask: Uint8Array.from(tokens, (_, i) => (i < prompt.length ? 0 : 1)),
-        samplingLogprobs: new Float32Array(tokens.length),
-        advantages: new Float32Array(tokens.length),
-      };
-      const [expected] = await backend.forward(
-        [separate],
-        which === "current" ? "current" : "reference",
-      );
-      for (const i of responseIds.keys()) {
-        const advantage = rows[0]!.advantages[promptIds.length + i]!;
-        expect(Math.abs(advantage - 1 - expected![prompt.length + i]!)).toBeLessThan(1e-5);
-      }
-      expect(metrics["distillation/unhinted_rows"]).toBe(0);
-    },
-  );
+  it("scores by the policy with the hint in its prompt", async () => {
+    await using backend = createLocalBackend({ threads: 1, precision: "f32" });
+    const { signal } = new AbortController();
+    const lora = { rank: 4, alpha: 8 };
+    const model = { name: "builtin:shop-tiny", lora };
+    const { renderer } = (await backend.start({ seed: 1, model, signal })) as SamplerTarget;
+    const promptIds = renderer.render(question).tokens;
+    const responseIds = renderer.encode!("22");
+    const logprobs = new Float32Array(responseIds.length).fill(-1);
+    const step = makeStep({ messages: question, promptIds, responseIds, logprobs });
+    const made = {
+      ...episode({ made: [step] }),
+      trajectories: episode({ made: [step] }).trajectories,
+    };
+    const given = { ...made, task: { ...made.task, metadata: { answer: 22 } } };
+    const { config } = loadConfig({ overrides });
+    const hint = await loadHint(config, ".");
+    const { rows, metrics } = await rowsOf(config, backend, [given], renderer, hint);
+    const asked = `${question[0]!.content as string}\n\nThe answer is 22`;
+    const prompt = renderer.render([{ role: "user", content: asked }]).tokens;
+    const tokens = Int32Array.of(...prompt, ...responseIds);
+    const separate: TrainingRow = {
+      ...rows[0]!,
+      tokens,
+      targetMask: Uint8Array.from(tokens, (_, i) => (i < prompt.length ? 0 : 1)),
+      samplingLogprobs: new Float32Array(tokens.length),
+      advantages: new Float32Array(tokens.length),
+    };
+    const [expected] = await backend.forward([separate], "current");
+    for (const i of responseIds.keys()) {
+      const advantage = rows[0]!.advantages[promptIds.length + i]!;
+      expect(Math.abs(advantage - 1 - expected![prompt.length + i]!)).toBeLessThan(1e-5);
+    }
+    expect(metrics["distillation/unhinted_rows"]).toBe(0);
+  });
 
   it("teaches nothing where there is no hint", async () => {
     await using backend = createLocalBackend({ threads: 1 });
@@ -133,13 +115,9 @@ describe("distillation.teacher=self", () => {
     expect(metrics["distillation/unhinted_rows"]).toBe(1);
   });
 
-  it("needs a hint, unless its weights are others", () => {
+  it("needs a hint", () => {
     const load = (...more: string[]) =>
       loadConfig({ overrides: ["model.name=m", "distillation.teacher=self", ...more] });
     expect(() => load()).toThrow("distillation.teacher=self without distillation.hint");
-    expect(() => load("distillation.self_weights=initial")).not.toThrow();
-    expect(() => load("distillation.hint=answer", "distillation.hint_template=x")).toThrow(
-      "distillation.hint_template must be a text that contains {hint}",
-    );
   });
 });

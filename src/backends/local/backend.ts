@@ -111,7 +111,7 @@ export class LocalBackend implements TrainingBackend {
         threads: this.#options.threads ?? Math.max(2, Math.floor(availableParallelism() / 2)),
         precision: this.#options.precision ?? "auto",
         trainingMemoryMiB: this.#options.trainingMemoryMiB ?? defaultTrainingMemoryMiB,
-        ...defined({ cacheMemoryMiB, averageDecay: run.averageDecay }),
+        ...defined({ cacheMemoryMiB }),
         momentPrecision: this.#options.momentPrecision ?? "float32",
       });
       // Where both fail, that of the renderer is thrown.

@@ -45,7 +45,6 @@ export interface WorkerCalls {
     trainingMemoryMiB: number;
     cacheMemoryMiB?: number;
     momentPrecision: MomentPrecision;
-    averageDecay?: number;
   }) => LoadedModel;
   sample: (request: {
     tokens: Int32Array;

@@ -55,13 +55,8 @@ function stepwiseProblems({ stepwiseAdvantage }: TrainConfig): string[] {
 
 /** Without a hint, the teacher is the policy itself. */
 function selfTeacherProblems({ distillation }: TrainConfig): string[] {
-  const { teacher, hint, selfWeights, teacherAverage, teacherTemperature } = distillation;
-  if (teacherAverage !== null && selfWeights === "initial")
-    return [
-      `distillation.teacher_average=${teacherAverage} with distillation.self_weights=initial names two teachers: a model is either its average or what it began as.`,
-    ];
-  const isOther = selfWeights !== "current" || teacherAverage !== null || teacherTemperature !== 1;
-  if (teacher !== "self" || hint !== null || isOther) return [];
+  const { teacher, hint } = distillation;
+  if (teacher !== "self" || hint !== null) return [];
   return [
     "distillation.teacher=self without distillation.hint has nothing to teach: both are the same model with the same prompt. Name a field of the task, or a function.",
   ];

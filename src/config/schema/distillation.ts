@@ -2,17 +2,9 @@
 import { z } from "zod";
 import { integer, fraction, nonEmptyString, type Section, atOnce } from "./kinds.ts";
 import { free, needs, needsBackend, under } from "./option-meta.ts";
-import { oneOf } from "./variants.ts";
 
 const isSelf = { option: "distillation.teacher", is: ["self"] };
 const hasTeacher = { option: "distillation.teacher", not: null };
-
-const skew = z
-  .number()
-  .gt(0)
-  .lt(1)
-  .default(0.1)
-  .describe("Share of the policy in the mixture that skewed compares it with.");
 
 export const distillationOptions: Section<"distillation"> = z
   .strictObject({
@@ -37,51 +29,15 @@ export const distillationOptions: Section<"distillation"> = z
           .nullable()
           .default(null)
           .describe(
-            "What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer, dots lead into maps; or path#export of a function of task and episode that returns a text. A rollout without a hint teaches nothing. null is none.",
+            "What the policy as its own teacher reads in addition to the prompt: a field of task.metadata, such as answer (dots lead into maps), which is appended to its last user message after the words: The answer is; or path#export of a function of task and episode that returns the text to append. A rollout without a hint teaches nothing. null is none.",
           )
           .meta({ ...needs(isSelf), exampleValues: ["answer"] }),
-        hint_template: z
-          .string()
-          .includes("{hint}")
-          .default("\n\nThe answer is {hint}")
+        divergence: z
+          .enum(["reverse", "forward"])
+          .default("reverse")
           .describe(
-            "What is appended to the last user message of the teacher's prompt; {hint} stands for the hint.",
-          )
-          .meta({
-            ...needs({ option: "distillation.hint", not: null }),
-            allowed: "a text that contains {hint}",
-            exampleValues: [" ({hint})"],
-          }),
-        self_weights: z
-          .enum(["current", "initial"])
-          .default("current")
-          .describe(
-            "Weights of the policy as its own teacher: those of now, or those that the run began with.",
-          )
-          .meta({ ...needs(isSelf), ...needsBackend("referenceForward") }),
-        teacher_average: z
-          .number()
-          .gt(0)
-          .lt(1)
-          .nullable()
-          .default(null)
-          .describe(
-            "Averages the weights of the policy as its own teacher: after each optimizer step they are this share of what they were and the rest of the policy's (SDFT, arXiv:2601.19897). 0.9 remembers about 10 steps. null is distillation.self_weights.",
-          )
-          .meta({ ...needs(isSelf), ...needsBackend("average"), exampleValues: [0.9] }),
-        teacher_temperature: z
-          .number()
-          .gt(0)
-          .max(10)
-          .default(1)
-          .describe(
-            "Divides the logits of the policy as its own teacher, in addition to the temperature of sampling: below 1 it is more certain than the policy, and teaches it to give its most likely response.",
-          )
-          .meta({ ...needs(isSelf), ...needsBackend("temperature"), exampleValues: [0.5] }),
-        divergence: oneOf({ reverse: {}, forward: {}, skewed: { skew } }, "reverse", {
-          description:
-            "What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher, policy), which has a larger variance, skewed KL(policy, mixture of both) (arXiv:2402.03898).",
-        }),
+            "What falls with the teacher's advantages: reverse is KL(policy, teacher), forward KL(teacher, policy), which has a larger variance.",
+          ),
         coef: z.number().gt(0).default(1).describe("Factor on the advantages from the teacher."),
         discount: fraction()
           .default(0)

@@ -46,15 +46,12 @@ export type BackendNeed =
   | MeasuredMetric
   | OptimField
   | "aggregation"
-  | "average"
   | "klEstimator"
   | "loss"
   | "loraOrFull"
   | "lossPerRole"
   | "quantization"
-  | "referenceForward"
-  | "temperature";
-
+  | "referenceForward";
 export interface OptionMeta {
   readonly resume?: ResumeRule;
   /** All of them must hold. */

@@ -15,7 +15,7 @@ export const distillationMetrics = [
         names: ["distillation/unhinted_rows"],
         unit: "count",
         meaning:
-          "Rows without a hint, because there was none, because it did not fit the context, or because the renderer writes their prompt in another way than it was sent. They teach nothing, unless `distillation.hint` is null.",
+          "Rows without a hint, because there was none, because it did not fit the context, or because the renderer writes their prompt in another way than it was sent. They teach nothing.",
         when: "`distillation.teacher=self`",
       },
       {

@@ -2,7 +2,6 @@
  * Everything training has changed, as files that others can read: trained weights under Hugging Face
  * or PEFT names, and the optimizer's moments next to them. Saving and loading is bit-exact.
  */
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoraSpec } from "../../core/backend.ts";
@@ -24,14 +23,9 @@ import {
 /** Safetensors inside; servers that load every `.safetensors` of a folder must not take it for weights. */
 export const optimizerFile = "optimizer.state";
 
-/** The averaged weights, where some are kept; safetensors as well. */
-const averageFile = "average.state";
-
 /** What training keeps next to the weights. */
 export interface TrainingState {
   readonly adam: AdamState;
-  /** By name; null where none is kept. @default null */
-  readonly average?: ReadonlyMap<string, Float32Array> | null;
 }
 
 /** Where a policy came from: what its checkpoints need to be complete models. */
@@ -51,7 +45,7 @@ function weightsFile(policy: StoredPolicy): string {
 /** Writes into an existing folder; each file is on the disk before this resolves. */
 export async function savePolicyState(
   policy: StoredPolicy,
-  { adam, average = null }: TrainingState,
+  { adam }: TrainingState,
   origin: ModelOrigin | null,
   folder: string,
 ): Promise<void> {
@@ -66,12 +60,6 @@ export async function savePolicyState(
   moments.set("step", { shape: [1], data: Float32Array.of(adam.step) });
   await writeSynced(join(folder, weightsFile(policy)), encodeSafetensors(weights));
   await writeSynced(join(folder, optimizerFile), encodeSafetensors(moments));
-  if (average !== null) {
-    const averages = policy.trained.map(({ name, shape }) => {
-      return [name, { shape, data: average.get(name)! }] as const;
-    });
-    await writeSynced(join(folder, averageFile), encodeSafetensors(new Map(averages)));
-  }
   if (policy.lora !== null) {
     const config = adapterConfig(policy, policy.lora, origin?.name ?? null);
     await writeFile(join(folder, "adapter_config.json"), jsonText(config));
@@ -112,13 +100,12 @@ export async function loadPolicyState(
 /** @returns what fills `policy` and `state` with what was read. @throws CheckpointError when it does not match */
 export async function readPolicyState(
   policy: StoredPolicy,
-  { adam, average = null }: TrainingState,
+  { adam }: TrainingState,
   folder: string,
 ): Promise<() => void> {
   await checkQuantization(policy, folder);
   const weights = await readTensors(join(folder, weightsFile(policy)));
   const moments = await readTensors(join(folder, optimizerFile));
-  const averages = average === null ? null : await readAverage(folder);
   const need = (
     tensors: ReadonlyMap<string, NamedTensor>,
     name: string,
@@ -140,15 +127,13 @@ export async function readPolicyState(
     weight: need(weights, name, shape),
     first: need(moments, `m.${name}`, shape),
     second: need(moments, `v.${name}`, shape),
-    averaged: averages && need(averages, name, shape),
   }));
   const [step] = need(moments, "step", [1]);
   return () => {
-    for (const { name, weight, first, second, averaged } of loaded) {
+    for (const { name, weight, first, second } of loaded) {
       policy.data.get(name)!.set(weight);
       setMoments(adam.firstMoment.get(name)!, first);
       setMoments(adam.secondMoment.get(name)!, second);
-      if (averaged !== null) average!.get(name)!.set(averaged);
     }
     adam.step = step!;
   };
@@ -169,16 +154,6 @@ async function checkQuantization({ quantization }: StoredPolicy, folder: string)
     message: `The checkpoint ${folder} was trained on a base with model.quantization ${found}, but it is ${quantization} now.`,
     hint: `Resume with model.quantization=${found}.`,
     fields: { folder, expected: quantization, found },
-  });
-}
-
-async function readAverage(folder: string): Promise<Map<string, NamedTensor>> {
-  const file = join(folder, averageFile);
-  if (existsSync(file)) return readTensors(file);
-  throw new CheckpointError({
-    message: `The checkpoint ${folder} has no averaged weights.`,
-    hint: "Resume with distillation.teacher_average as it was, or begin a new run.",
-    fields: { folder },
   });
 }
 

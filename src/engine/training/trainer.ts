@@ -3,7 +3,7 @@
  * episodes or how advantages were estimated.
  */
 import type { WhichWeights } from "../../core/backend.ts";
-import { ConfigError, NumericsError } from "../../core/errors.ts";
+import { NumericsError } from "../../core/errors.ts";
 import { countTargets } from "../../core/loss/aggregation.ts";
 import { checkLossNumbers } from "../../core/loss/check-numbers.ts";
 import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
@@ -17,13 +17,10 @@ import { CriticLesson } from "./critic-lesson.ts";
 import { type PassOptions, RowPasses, sampledOnly } from "./row-passes.ts";
 import { UpdateLoss } from "./update-loss.ts";
 import { ValueHead } from "./value-head.ts";
-import { WeightAverage } from "./weight-average.ts";
 
 export interface TrainerOptions extends PassOptions {
   /** @default "float32" */
   readonly momentPrecision?: MomentPrecision;
-  /** Keeps an average of what is trained; each step leaves this share of it. @default none */
-  readonly averageDecay?: number;
 }
 
 interface Moments {
@@ -36,7 +33,6 @@ export class PolicyTrainer {
   readonly #policy: Policy;
   readonly #passes: RowPasses;
   readonly #momentPrecision: MomentPrecision;
-  readonly #average: WeightAverage | null;
   #moments: Moments | undefined;
   #gradients: ReadonlyMap<string, Tensor> | undefined;
   #critic: ValueHead | null = null;
@@ -45,11 +41,10 @@ export class PolicyTrainer {
   #hasGradients = false;
 
   constructor(policy: Policy, options: TrainerOptions) {
-    const { averageDecay, momentPrecision = "float32" } = options;
+    const { momentPrecision = "float32" } = options;
     this.#policy = policy;
     this.#passes = new RowPasses(policy, options);
     this.#momentPrecision = momentPrecision;
-    this.#average = averageDecay === undefined ? null : new WeightAverage(policy, averageDecay);
   }
 
   /** Made when they are needed: what is only sampled from has neither moments nor gradients. */
@@ -76,11 +71,6 @@ export class PolicyTrainer {
 
   get adam(): AdamState {
     return this.#optimizer.state;
-  }
-
-  /** The averaged weights by name; null where none are kept. */
-  get average(): ReadonlyMap<string, Float32Array> | null {
-    return this.#average?.data ?? null;
   }
 
   /** What gives values: made where it is first asked for. */
@@ -112,15 +102,11 @@ export class PolicyTrainer {
   /**
    * [row][length] log-probabilities; 0 outside the target mask.
    * @throws AgentTrainerError REQUEST_INVALID for a row with ids that the model does not have.
-   * @throws ConfigError for an average where none is kept.
    */
   forward(rows: readonly TrainingRow[], which: WhichWeights = "current"): Promise<Float32Array[]> {
     return this.exclusively(async () => {
       if (which === "current") return this.#passes.perToken(rows, "logprobs");
-      if (which === "reference")
-        return this.#passes.perToken(rows, "logprobs", await this.#passes.reference());
-      if (this.#average === null) throw noAverage();
-      return this.#average.during(() => this.#passes.perToken(rows, "logprobs"));
+      return this.#passes.perToken(rows, "logprobs", await this.#passes.reference());
     });
   }
 
@@ -253,7 +239,6 @@ export class PolicyTrainer {
           ? adamStep(trained, data, gradients, state, optim)
           : await native.step(trained, this.#sums, optim);
       await writeTrained(this.#policy, weights);
-      this.#average?.add();
       return { grad_norm: norm, ...ofValues };
     } finally {
       this.#clear();
@@ -264,11 +249,4 @@ export class PolicyTrainer {
     const batch = lesson.batch(this.#policy.device);
     return batch === null ? {} : this.critic.learn(batch, lesson.spec, optim);
   }
-}
-
-function noAverage(): ConfigError {
-  return new ConfigError({
-    message: "Log-probabilities of averaged weights are asked for, but no average is kept.",
-    hint: "Start the backend with averageDecay.",
-  });
 }

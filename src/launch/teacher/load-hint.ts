@@ -12,11 +12,14 @@ export async function loadHint(
   if (teacher !== "self" || hint === null) return undefined;
   if (!hint.includes("#")) {
     const path = hint.split(".");
-    return ({ metadata }) =>
-      path.reduce<unknown>(
+    return ({ metadata }) => {
+      const found = path.reduce<unknown>(
         (value, key) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[key],
         metadata,
       );
+      if (found === undefined || found === null || found === "") return null;
+      return `\n\nThe answer is ${typeof found === "string" ? found : JSON.stringify(found)}`;
+    };
   }
   const option = "distillation.hint";
   const value = await loadExport({ spec: hint, folder, option, defaults: ["hint", "default"] });

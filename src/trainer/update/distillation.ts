@@ -29,13 +29,9 @@ type Shape = Pick<DistillationOptions, "coef" | "discount" | "clip" | "divergenc
  *
  * - reverse, KL(policy, teacher): d
  * - forward, KL(teacher, policy): exp(d) - 1
- * - skewed, KL(policy, m), m = s policy + (1 - s) teacher: log(r) + s (1 / r - 1), r = s + (1 - s) exp(d)
  */
 export function divergenceAdvantage(d: number, divergence: Shape["divergence"]): number {
-  const ratio = ratioOf(d);
-  if (!("skew" in divergence)) return divergence.type === "forward" ? ratio - 1 : d;
-  const mixed = divergence.skew + (1 - divergence.skew) * ratio;
-  return Math.log(mixed) + divergence.skew * (1 / mixed - 1);
+  return divergence === "forward" ? ratioOf(d) - 1 : d;
 }
 
 /** [response] advantages of the tokens of one response. */

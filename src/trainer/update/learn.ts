@@ -72,7 +72,7 @@ export function createLearner(run: RolloutContext): Learner {
         : await distillRows(rows, teacher, shape, signal);
     const { renderer, contextLength, hint } = run;
     const options = { renderer, contextLength, hint, score: logprobsOf };
-    const taught = await teachItself(config, rows, groups, options);
+    const taught = await teachItself(rows, groups, options);
     const self = { name: "self", logprobs: async () => taught.logprobs };
     const distilled = await distillRows(rows, self, shape, signal);
     return { ...distilled, metrics: { ...distilled.metrics, ...taught.metrics } };

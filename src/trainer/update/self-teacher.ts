@@ -1,6 +1,5 @@
 /** The policy as its own teacher: it scores what it sampled with a hint in its prompt. */
 import { hintedRow } from "../../algorithms/rows/hinted-rows.ts";
-import type { TrainConfig } from "../../config/train-config.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import type { Renderer } from "../../core/policy.ts";
@@ -15,7 +14,6 @@ export interface SelfTeacherOptions {
   readonly renderer: Renderer | undefined;
   /** A row that a hint makes longer than this is read without it, and teaches nothing. @default Infinity */
   readonly contextLength: number | undefined;
-  /** @default no hint, for which the weights are others */
   readonly hint: Hint | undefined;
   readonly score: Score;
 }
@@ -35,9 +33,6 @@ function textOf(hint: unknown): string | null {
   return typeof hint === "string" ? hint : JSON.stringify(hint);
 }
 
-const atTemperature = (row: TrainingRow, factor: number): TrainingRow =>
-  factor === 1 ? row : { ...row, temperature: (row.temperature ?? 1) * factor };
-
 const where = (row: TrainingRow): string => row.provenance.episodeId;
 
 /**
@@ -46,7 +41,6 @@ const where = (row: TrainingRow): string => row.provenance.episodeId;
  * @throws ConfigError where nothing is known of how messages are written.
  */
 export async function teachItself(
-  { distillation }: TrainConfig,
   rows: readonly TrainingRow[],
   groups: readonly TrajectoryGroup[],
   { renderer, contextLength = Infinity, hint, score }: SelfTeacherOptions,
@@ -70,23 +64,20 @@ export async function teachItself(
       trajectory.steps.map(({ trace }) => [`${episode.id}\n${trace.id}`, trace] as const),
     ),
   );
-  const { hintTemplate, selfWeights, teacherAverage, teacherTemperature } = distillation;
-  const kept = selfWeights === "initial" ? "reference" : "current";
   let unhinted = 0;
   const read = rows.map((row) => {
     const text = texts.get(where(row)) ?? null;
     const trace = traces.get(`${where(row)}\n${row.segments[0]?.traceId}`);
-    const filled = text === null ? null : hintTemplate.replaceAll("{hint}", () => text);
     const found =
-      filled === null || trace === undefined ? null : hintedRow(row, trace, renderer, filled);
+      text === null || trace === undefined ? null : hintedRow(row, trace, renderer, text);
     if (found !== null && found.row.tokens.length <= contextLength) return found;
     unhinted++;
-    return hint === undefined ? { row, shift: 0 } : null;
+    return null;
   });
   const open = read.filter((one) => one !== null);
   const scored = await score(
-    open.map(({ row }) => atTemperature(row, teacherTemperature)),
-    teacherAverage === null ? kept : "average",
+    open.map(({ row }) => row),
+    "current",
   );
   const logprobsOf = new Map(open.map((one, i) => [one, scored[i]!]));
   return {

@@ -78,7 +78,7 @@ async function prepared(backend: TrainingBackend, trained: string): Promise<Trai
 
 export async function askLocal(): Promise<Asked> {
   const backend = createLocalBackend({ threads: 1 });
-  const target = await backend.start({ ...runOf(modelPath, lora), averageDecay: 0.9 });
+  const target = await backend.start(runOf(modelPath, lora));
   return {
     name: "local",
     backend,

@@ -121,31 +121,6 @@ const knows =
     return Number.isFinite(sum) && sum < 0;
   };
 
-/** After an update, it is neither the model being trained nor the one that it began with. */
-const averages: Question["ask"] = async (asked, config) => {
-  const { backend, rows } = asked;
-  await updateAsAsked(asked, config);
-  const average = await backend.forward!(rows, "average").catch(() => null);
-  if (average === null) return false;
-  const others = [
-    await backend.forward!(rows, "current"),
-    await backend.forward!(rows, "reference"),
-  ];
-  return others.every((other) =>
-    other.some((row, r) => row.some((value, i) => value !== average[r]![i])),
-  );
-};
-
-/** Other logits have other log-probabilities. */
-const sharpens: Question["ask"] = async ({ backend, rows }) => {
-  const sharp = rows.map((row) => ({ ...row, temperature: 0.5 }));
-  const [plain, other] = [
-    await backend.forward!(rows, "current"),
-    await backend.forward!(sharp, "current"),
-  ];
-  return plain.some((row, r) => row.some((value, i) => value !== other[r]![i]));
-};
-
 /** What the run writes of each token is what the backend's forward pass has at its place. */
 const recordsTokens: Question["ask"] = async ({ backend, rows: bare }, config) => {
   const rows = bare.map((row, r) => {
@@ -306,27 +281,6 @@ const questions: readonly Question[] = [
     option: "distillation.teacher",
     set: { "distillation.teacher": "self", "distillation.hint": "answer" },
     ask: knows("current"),
-  },
-  {
-    option: "distillation.self_weights",
-    set: { "distillation.teacher": "self", "distillation.self_weights": "initial" },
-    ask: knows("reference"),
-  },
-  {
-    option: "distillation.teacher_average",
-    set: {
-      ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
-      "distillation.teacher_average": 0.9,
-    },
-    ask: averages,
-  },
-  {
-    option: "distillation.teacher_temperature",
-    set: {
-      ...{ "distillation.teacher": "self", "distillation.hint": "answer" },
-      "distillation.teacher_temperature": 0.5,
-    },
-    ask: sharpens,
   },
   {
     option: "algorithm.use_kl_in_reward",
