@@ -8,7 +8,7 @@ import { createLocalBackend, type LocalBackend } from "../../src/backends/local/
 import { createTinkerBackend } from "../../src/backends/tinker/index.ts";
 import type { LoraSpec, RunContext, TrainingBackend } from "../../src/core/backend.ts";
 import { defaultOptim, type OptimSpec } from "../../src/core/loss/loss.ts";
-import { baseModel, key, startFireworks } from "../../test/tinker/fireworks/local-fireworks.ts";
+import { baseModel, key, startFireworks } from "../../test/fireworks/local-fireworks.ts";
 import { adapters, critic, kto, type Lesson, ppo } from "./lessons.ts";
 import type { Resources } from "./resources.ts";
 import { fetchOf, modelPath, startServer, token } from "../../test/tinker/local-server.ts";
@@ -90,7 +90,7 @@ export const peers: readonly Peer[] = [
     },
   },
   {
-    name: "fireworks, our server",
+    name: "fireworks, stand-in",
     what: "LoRA on the built-in model, 32 bit",
     optim,
     lessons: [ppo, kto],

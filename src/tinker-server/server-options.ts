@@ -42,10 +42,3 @@ export interface TinkerServerOptions {
    */
   readonly gapMs?: number;
 }
-
-export interface FireworksServerOptions extends TinkerServerOptions {
-  /** Id of the one account: lowercase letters, digits and "-". @default "local" */
-  readonly account?: string;
-  /** Results with more bytes are announced before they are sent, where a client asks for it. @default 1 MiB */
-  readonly metadataBytes?: number;
-}

@@ -1,4 +1,4 @@
-/** The embedded engine behind an API for training: Tinker's, or that of Fireworks. */
+/** The embedded engine behind the Tinker API. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { availableParallelism } from "node:os";
@@ -12,14 +12,7 @@ import { readJsonFile } from "../util/files/json-file.ts";
 import { createApp } from "./app.ts";
 import { CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 import { BaseModel } from "./model/base-model.ts";
-import {
-  defaultMaxBodyMiB,
-  defaultMaxModels,
-  type FireworksServerOptions,
-  type TinkerServerOptions,
-} from "./server-options.ts";
-import { createFireworksApp } from "./fireworks/app.ts";
-import { checkAccount, newSessionId } from "./fireworks/names.ts";
+import { defaultMaxBodyMiB, defaultMaxModels, type TinkerServerOptions } from "./server-options.ts";
 import { TinkerService, type ServiceParts } from "./service.ts";
 
 export interface ListenOptions {
@@ -52,30 +45,7 @@ export async function createTinkerServer(
     maxBodyBytes: maxBodyBytesOf(options),
     ...defined({ onError }),
   });
-  return serve(service, app);
-}
-
-/** The same over the wire of Fireworks' serverless training. @throws ModelError, ConfigError */
-export async function createFireworksServer(
-  options: FireworksServerOptions,
-  onError?: (error: unknown) => void,
-): Promise<TinkerServer> {
-  const account = options.account ?? "local";
-  checkAccount(account);
-  const service = await createService(options, {
-    newSessionId,
-    unreadInForward: ["logprobs", "advantages"],
-  });
-  const parts = {
-    service,
-    account,
-    pollMs: options.pollMs ?? defaultPollMs,
-    metadataBytes: options.metadataBytes ?? 2 ** 20,
-    maxBodyBytes: maxBodyBytesOf(options),
-    modelsFolder: join(options.folder, "models"),
-  };
-  const app = createFireworksApp(parts, { token: options.token, ...defined({ onError }) });
-  return serve(service, app);
+  return serveApp(service, app);
 }
 
 const defaultPollMs = 20_000;
@@ -84,9 +54,11 @@ function maxBodyBytesOf({ maxBodyMiB = defaultMaxBodyMiB }: TinkerServerOptions)
   return maxBodyMiB * 2 ** 20;
 }
 
+/** How the wire of another service differs. */
 type Wire = Pick<ServiceParts, "newSessionId" | "unreadInForward">;
 
-async function createService(
+/** What answers requests, whichever wire they come over. @throws ModelError */
+export async function createService(
   options: TinkerServerOptions,
   wire: Wire = {},
 ): Promise<TinkerService> {
@@ -129,7 +101,7 @@ async function findEndTokens(modelPath: string, renderer: Renderer): Promise<rea
   return renderer.stop.tokenIds;
 }
 
-function serve(service: TinkerService, app: Hono): TinkerServer {
+export function serveApp(service: TinkerService, app: Hono): TinkerServer {
   const fetch = async (request: Request): Promise<Response> => app.fetch(request);
   let starting: Promise<Listening> | undefined;
   let closing: Promise<void> | undefined;

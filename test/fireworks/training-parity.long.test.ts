@@ -15,12 +15,7 @@ import {
 import type { TrainingRow } from "../../src/core/loss/training-row.ts";
 import { updateWithTrainerLoss } from "../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../engine/small-model.ts";
-import {
-  baseModel,
-  key,
-  startFireworks,
-  type LocalFireworks,
-} from "../tinker/fireworks/local-fireworks.ts";
+import { baseModel, key, startFireworks, type LocalFireworks } from "./local-fireworks.ts";
 import { fetchOf, modelPath } from "../tinker/local-server.ts";
 import { expectClose, run } from "../tinker/shop-run.ts";
 

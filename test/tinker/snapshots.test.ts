@@ -1,121 +1,72 @@
-/** Snapshots keep their weights: ours does, and a server whose snapshots follow training is refused. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { createTinkerBackend, type TinkerBackend } from "../../src/backends/tinker/index.ts";
-import type { TinkerBackendOptions } from "../../src/backends/tinker/options.ts";
-import type { RunContext, SamplerTarget } from "../../src/core/backend.ts";
-import { defaultLoss, defaultOptim } from "../../src/core/loss/loss.ts";
-import { defaultSampling } from "../../src/core/policy.ts";
-import { rowOf } from "../engine/small-model.ts";
-import { liveSnapshots, newestSnapshot } from "./altered-servers.ts";
-import {
-  fetchOf,
-  modelPath,
-  startServer,
-  token,
-  type Fetch,
-  type LocalServer,
-} from "./local-server.ts";
+/**
+ * Frozen snapshots: what a server returned for a name samples the weights of that moment, after further steps and more
+ * snapshots than are kept in memory.
+ */
+import { expect, it } from "vitest";
+import { startServer } from "./local-server.ts";
+import { rawClient, type Json as RawJson } from "./raw-client.ts";
 
-let local: LocalServer;
-beforeAll(async () => {
-  local = await startServer();
-});
-afterAll(() => local[Symbol.asyncDispose]());
+const data = [
+  {
+    model_input: { chunks: [{ type: "encoded_text", tokens: [40, 41, 42, 43] }] },
+    loss_fn_inputs: { target_tokens: { data: [41, 42, 43, 44], dtype: "int64", shape: [4] } },
+  },
+];
 
-const context: RunContext = {
-  seed: 1,
-  model: { name: "shop-tiny", lora: { rank: 4, alpha: 32 } },
-  signal: new AbortController().signal,
-};
-const row = rowOf(
-  Int32Array.from({ length: 24 }, (_, i) => 30 + i),
-  1,
-);
-const loss = { ...defaultLoss, name: "cross_entropy" as const };
-
-function backendOf(fetch: Fetch, snapshots?: TinkerBackendOptions["snapshots"]): TinkerBackend {
-  return createTinkerBackend({
-    baseUrl: "http://tinker.test",
-    apiKey: token,
-    tokenizer: modelPath,
-    client: { fetch },
-    ...(snapshots === undefined ? {} : { snapshots }),
-  });
-}
-
-/** A step, and a weight sync. */
-async function train(backend: TinkerBackend, learningRate: number): Promise<number> {
-  await backend.updatePolicy([row], loss, { ...defaultOptim, learningRate });
-  return backend.publishWeights();
-}
-
-/** How many prompts were scored. */
-function counting(fetch: Fetch): { readonly fetch: Fetch; scored: number } {
-  const counted = {
-    scored: 0,
-    fetch: ((input, init) => {
-      const isScore = typeof init.body === "string" && init.body.includes('"prompt_logprobs":true');
-      if (input.endsWith("/asample") && isScore) counted.scored += 1;
-      return fetch(input, init);
-    }) as Fetch,
-  };
-  return counted;
-}
-
-it("keeps the weights of a snapshot over later steps, which the client looks at once", async () => {
-  const counted = counting(fetchOf(local.server));
-  await using backend = backendOf(counted.fetch);
-  await backend.start(context);
-  const atStart = counted.scored;
-  expect(await train(backend, 0.01)).toBe(1);
-  expect(counted.scored).toBe(atStart + 3);
-  expect(await train(backend, 0.01)).toBe(2);
-  expect(counted.scored).toBe(atStart + 3);
-});
-
-it.each([
-  ["the trained weights", liveSnapshots],
-  ["the newest snapshot", newestSnapshot],
-])("refuses a server whose snapshots follow %s, once these have moved", async (_, altered) => {
-  await using backend = backendOf(altered(fetchOf(local.server)));
-  await backend.start(context);
-  // Nothing is scored without a step, and a step of nothing tells nothing.
-  expect(await backend.publishWeights()).toBe(1);
-  expect(await train(backend, 0)).toBe(2);
-  expect(await train(backend, 1e-12)).toBe(3);
-  await expect(train(backend, 0.01)).rejects.toMatchObject({
-    name: "TinkerLiveSnapshotError",
-    code: "TINKER_FAILED",
-    fields: { baseUrl: "http://tinker.test" },
-    hint: expect.stringContaining("tinker.snapshots=live") as string,
-  });
-});
-
-it("trains synchronously on such a server where it is told to, and not under samples", async () => {
-  await using backend = backendOf(liveSnapshots(fetchOf(local.server)), "live");
-  const { sampler } = (await backend.start(context)) as SamplerTarget;
-  expect(backend.capabilities.servesWhileTraining).toBe(false);
-  const params = { ...defaultSampling, maxTokens: 200, stopTokenIds: [], seed: 1 };
-  const sample = sampler.sample({ tokens: Int32Array.of(40, 41, 42), params });
-  await expect(train(backend, 0.01)).rejects.toThrow("Samples are in flight (1)");
-  await sample;
-  expect(await train(backend, 0.01)).toBe(1);
-});
-
-it("trusts a server where it is told to", async () => {
-  const counted = counting(liveSnapshots(fetchOf(local.server)));
-  await using backend = backendOf(counted.fetch, "frozen");
-  await backend.start(context);
-  const atStart = counted.scored;
-  expect(backend.capabilities.servesWhileTraining).toBe(true);
-  expect(await train(backend, 0.01)).toBe(1);
-  expect(counted.scored).toBe(atStart);
-});
-
-it("looks at another snapshot where the server has dropped the first", async () => {
-  await using small = await startServer({ maxSamplers: 1 });
-  await using backend = backendOf(fetchOf(small.server));
-  await backend.start(context);
-  expect(await train(backend, 0.01)).toBe(1);
-  expect(await train(backend, 0.01)).toBe(2);
+it("a Tinker snapshot samples its weights for ever: by path, and without one", async () => {
+  await using local = await startServer({ maxSamplers: 3 });
+  const raw = rawClient(local.server);
+  const sessionId = await raw.createSession();
+  const modelId = await raw.createModel({ sessionId });
+  const sample = async (sampler: string): Promise<RawJson> =>
+    raw.resultOf(
+      await raw.post("asample", {
+        sampling_session_id: sampler,
+        prompt: { chunks: [{ type: "encoded_text", tokens: [40, 41, 42] }] },
+        sampling_params: { max_tokens: 6, temperature: 0 },
+        prompt_logprobs: true,
+      }),
+    );
+  const samplers: string[] = [];
+  const samples: RawJson[] = [];
+  let seq = 1;
+  for (let i = 0; i < 2; i++) {
+    const common = { model_id: modelId };
+    const named = await raw.post("save_weights_for_sampler", {
+      ...common,
+      seq_id: seq,
+      path: `s-${i}`,
+    });
+    const { path } = await raw.resultOf(named);
+    const session = { session_id: sessionId, sampling_session_seq_id: 10 + i, model_path: path };
+    const made = (await (await raw.post("create_sampling_session", session)).json()) as RawJson;
+    const body = { ...common, seq_id: seq + 1, sampling_session_seq_id: 20 + i };
+    const unnamed = await raw.resultOf(await raw.post("save_weights_for_sampler", body));
+    for (const id of [made["sampling_session_id"], unnamed["sampling_session_id"]]) {
+      samplers.push(String(id));
+      samples.push(await sample(String(id)));
+    }
+    await raw.resultOf(
+      await raw.post("forward_backward", {
+        ...common,
+        seq_id: seq + 2,
+        forward_backward_input: { data, loss_fn: "cross_entropy" },
+      }),
+    );
+    const step = {
+      ...common,
+      seq_id: seq + 3,
+      type: "optim_step",
+      adam_params: { learning_rate: 0.05 },
+    };
+    expect(await raw.resultOf(await raw.post("optim_step", step))).toMatchObject({
+      metrics: { grad_norm: expect.any(Number) },
+    });
+    seq += 4;
+  }
+  expect(samples[1]).toEqual(samples[0]);
+  expect(samples[3]).toEqual(samples[2]);
+  expect(samples[2]!["prompt_logprobs"]).not.toEqual(samples[0]!["prompt_logprobs"]);
+  // The first unnamed one gave way to newer ones; those with a path are read again.
+  for (const i of [0, 2, 3]) expect(await sample(samplers[i]!)).toEqual(samples[i]);
 });

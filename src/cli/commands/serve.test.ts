@@ -29,10 +29,10 @@ it("exits with 2 and a remedy without the flag of an API", async () => {
 });
 
 it.each([
-  ["one API at a time", ["--tinker", "--fireworks"]],
   ["no effect without a canary", ["runs/shop", "--min-feedback", "5"]],
-  ["no effect on the training APIs", ["--tinker", "--canary", "0.1"]],
-  ["two names of one option", ["--fireworks", "--key", "fw_a", "--token", "fw_b"]],
+  ["no effect on the Tinker API", ["--tinker", "--canary", "0.1"]],
+  ["no effect on the Tinker API", ["--tinker", "--follow"]],
+  ["two names of one option", ["--tinker", "--key", "tml-a", "--token", "tml-b"]],
 ])("exits with 2: %s", async (why, args) => {
   const { code, out, err } = await run(...args);
   expect([code, out]).toEqual([2, ""]);
@@ -42,16 +42,7 @@ it.each([
 it("is explained by --help", async () => {
   const { code, out } = await run("--help");
   expect(code).toBe(0);
-  const words = [
-    "--tinker",
-    "--fireworks",
-    "--key",
-    "FIREWORKS_API_KEY",
-    "127.0.0.1",
-    "8100",
-    "TINKER_API_KEY",
-    "Examples:",
-  ];
+  const words = ["--tinker", "--key", "127.0.0.1", "8100", "TINKER_API_KEY", "Examples:"];
   for (const word of [...words, "--max-models", "--max-body-mib"]) expect(out).toContain(word);
 });
 
@@ -68,7 +59,7 @@ async function serve(
   flags: readonly string[],
   use: (served: Served) => Promise<void>,
 ): Promise<unknown> {
-  const { TINKER_API_KEY: _tinker, FIREWORKS_API_KEY: _fireworks, ...env } = process.env;
+  const { TINKER_API_KEY: _tinker, ...env } = process.env;
   const child = spawn(
     process.execPath,
     await argumentsOf([
@@ -107,20 +98,6 @@ it(
     expect(exited).toEqual([0, null]);
   },
 );
-
-it("serves the Fireworks API with the given key", async () => {
-  const exited = await serve("--fireworks", ["--key", "fw_mine"], async ({ url, token }) => {
-    // A key that was chosen is not printed.
-    expect(token).toBe("");
-    const accounts = async (key: string): Promise<Response> =>
-      fetch(`${url}/v1/accounts`, { headers: { "x-api-key": key } });
-    expect((await accounts("fw_guess")).status).toBe(401);
-    expect(await (await accounts("fw_mine")).json()).toMatchObject({
-      accounts: [{ name: "accounts/local" }],
-    });
-  });
-  expect(exited).toEqual([0, null]);
-});
 
 it(
   "continues a canary after a kill, and never tries again what was rolled back",

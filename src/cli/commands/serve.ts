@@ -1,14 +1,9 @@
-/** `agent-trainer serve`: trained models at plain /v1, or the engine over a training API. */
+/** `agent-trainer serve`: trained models at plain /v1, or the engine over the Tinker API. */
 import { ConfigError } from "../../core/errors.ts";
 import { precisionOptions } from "../../core/precision.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { type ModelFlags, serveModels } from "../serve/models.ts";
-import {
-  fireworksApi,
-  serveTrainingApi,
-  tinkerApi,
-  type TrainingApi,
-} from "../serve/training-api.ts";
+import { serveTrainingApi } from "../serve/training-api.ts";
 import { numberBetween, portNumber, wholeNumber } from "../terminal/flag-values.ts";
 
 const help = `
@@ -23,71 +18,48 @@ Then use any client of OpenAI or Anthropic; requests name the model as GET /v1/m
   $ curl http://127.0.0.1:8100/v1/chat/completions -H "Content-Type: application/json" \\
       -d '{"model": "shop", "messages": [{"role": "user", "content": "Hello"}]}'
 
-Training APIs, for the official clients of Tinker and Fireworks:
+The Tinker API, for its official client:
   $ agent-trainer serve --tinker
   $ agent-trainer serve --tinker --model ./Qwen3-0.6B --port 8100 --folder checkpoints
   $ TINKER_BASE_URL=http://127.0.0.1:8100 TINKER_API_KEY=tml-... python train.py
-  $ agent-trainer serve --fireworks --model ./Qwen3-0.6B --key fw_local
-
-The client of Fireworks takes base_url="http://127.0.0.1:8100/training/v1/serverless", or:
-  $ FIREWORKS_BASE_URL=http://127.0.0.1:8100 FIREWORKS_API_KEY=fw_... python train.py
 
 To capture the calls of agents token by token, see agent-trainer gateway --help.
 `;
 
-/** @throws ConfigError for what has no effect on a training API, or without a canary. */
+/** @throws ConfigError for what has no effect on the Tinker API, or without a canary. */
 function refuseOfModels(flags: ModelFlags, isApi: boolean): void {
-  const { store, canary, candidate, minFeedback, minGain, maxLoss } = flags;
+  const { follow, store, canary, candidate, minFeedback, minGain, maxLoss } = flags;
   const ofCanary = {
     candidate,
     "min-feedback": minFeedback,
     "min-gain": minGain,
     "max-loss": maxLoss,
   };
-  const given = isApi ? { store, canary, ...ofCanary } : canary === undefined ? ofCanary : {};
+  const given = isApi
+    ? { follow, store, canary, ...ofCanary }
+    : canary === undefined
+      ? ofCanary
+      : {};
   const found = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
   if (found === undefined) return;
   throw new ConfigError({
     message: isApi
-      ? `--${found} has no effect on the training APIs.`
+      ? `--${found} has no effect on the Tinker API.`
       : `--${found} has no effect without a canary.`,
     hint: isApi ? "Leave it out." : "Add --canary SHARE, or leave it out.",
   });
 }
 
-interface ApiFlags {
-  readonly tinker?: boolean;
-  readonly fireworks?: boolean;
-  readonly follow?: boolean;
-}
-
-/** Null for models at /v1. @throws ConfigError when it is not clear. */
-function apiOf({ tinker, fireworks, follow }: ApiFlags): TrainingApi | null {
-  if (follow === true && (tinker === true || fireworks === true))
-    throw new ConfigError({
-      message: "--follow has no effect on the training APIs.",
-      hint: "Leave it out, or serve a run: agent-trainer serve RUN --follow",
-    });
-  if (tinker === true && fireworks === true)
-    throw new ConfigError({
-      message: "serve has one API at a time, but --tinker and --fireworks are both given.",
-      hint: "Start two servers, with different ports and folders.",
-    });
-  if (tinker === true) return tinkerApi;
-  if (fireworks === true) return fireworksApi;
-  return null;
-}
-
-/** @param flags of the training APIs alone, by their names */
+/** @param flags of the Tinker API alone, by their names */
 function refuseOfApi(flags: Readonly<Record<string, unknown>>): void {
   const found = Object.entries(flags).find(([, value]) => value !== undefined);
   if (found === undefined) return;
   const isModel = found[0] === "model" || found[0] === "name";
   throw new ConfigError({
-    message: `--${found[0]} belongs to the training APIs, but neither --tinker nor --fireworks is given.`,
+    message: `--${found[0]} belongs to the Tinker API, but --tinker is not given.`,
     hint: isModel
       ? "Name models without a flag: agent-trainer serve [NAME=]MODEL ..."
-      : `Leave out --${found[0]}, or add --tinker or --fireworks.`,
+      : `Leave out --${found[0]}, or add --tinker.`,
   });
 }
 
@@ -160,43 +132,42 @@ export const command: CliCommand = defineCommand({
         ).choices(precisionOptions),
       )
       .option("--tinker", "serve the Tinker API instead: training, sampling, checkpoints")
-      .option("--fireworks", "serve the serverless training API of Fireworks instead")
       .option(
         "--model <model>",
-        "with --tinker or --fireworks: folder, .gguf file or built-in model (default: builtin:shop-tiny)",
+        "with --tinker: folder, .gguf file or built-in model (default: builtin:shop-tiny)",
       )
       .option(
         "--name <name>",
-        "with --tinker or --fireworks: model name that clients use (default: derived from --model)",
+        "with --tinker: model name that clients use (default: derived from --model)",
       )
       .option(
         "--folder <folder>",
-        "with --tinker or --fireworks: folder for training runs and checkpoints (default: tinker-runs, or fireworks-runs)",
+        "with --tinker: folder for training runs and checkpoints (default: tinker-runs)",
       )
       .option(
         "--token <token>",
-        "another name of --key; with --tinker or --fireworks it is generated and printed when not set [env: TINKER_API_KEY, or FIREWORKS_API_KEY]",
+        "another name of --key; with --tinker it is generated and printed when not set [env: TINKER_API_KEY]",
       )
       .option(
         "--max-models <n>",
-        "with --tinker or --fireworks: maximum number of models loaded at once (default: 32)",
+        "with --tinker: maximum number of models loaded at once (default: 32)",
         wholeNumber(1),
       )
       .option(
         "--max-body-mib <n>",
-        "with --tinker or --fireworks: maximum request body in MiB (default: 64)",
+        "with --tinker: maximum request body in MiB (default: 64)",
         wholeNumber(1),
       ),
   help,
   run([models], { key, ...flags }, io) {
-    const api = apiOf(flags);
+    const isApi = flags.tinker === true;
     const [model] = models;
-    refuseOfModels(flags, api !== null);
-    if (api === null) {
+    refuseOfModels(flags, isApi);
+    if (!isApi) {
       if (model === undefined) {
         throw new ConfigError({
           message: "serve needs to know what to serve.",
-          hint: "A trained model: agent-trainer serve runs/NAME. A training API: agent-trainer serve --tinker, or --fireworks. To capture the calls of agents: agent-trainer gateway",
+          hint: "A trained model: agent-trainer serve runs/NAME. The Tinker API: agent-trainer serve --tinker. To capture the calls of agents: agent-trainer gateway",
         });
       }
       const { folder, maxModels, maxBodyMib, name } = flags;
@@ -206,10 +177,10 @@ export const command: CliCommand = defineCommand({
     }
     if (model !== undefined) {
       throw new ConfigError({
-        message: `Over ${api.name} one base model is served, which --model names, so ${models.join(" ")} has no effect.`,
-        hint: `Run: agent-trainer serve ${api.flag} --model ${model}`,
+        message: `Over the Tinker API one base model is served, which --model names, so ${models.join(" ")} has no effect.`,
+        hint: `Run: agent-trainer serve --tinker --model ${model}`,
       });
     }
-    return serveTrainingApi(api, { ...flags, token: tokenOf(flags.token, key) }, io);
+    return serveTrainingApi({ ...flags, token: tokenOf(flags.token, key) }, io);
   },
 });

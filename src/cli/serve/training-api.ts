@@ -1,4 +1,4 @@
-/** The embedded engine over a training API, until interrupted: `serve --tinker` and `--fireworks`. */
+/** The embedded engine over the Tinker API, until interrupted: `serve --tinker`. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { findModel } from "../../backends/local/find-model.ts";
@@ -36,68 +36,36 @@ export interface TrainingApiFlags extends ServingFlags {
 
 const defaultModel = "builtin:shop-tiny";
 
-export interface TrainingApi {
-  readonly name: string;
-  /** The flag that chooses it. */
-  readonly flag: string;
-  /** Environment variable that holds the token; clients read theirs from it as well. */
-  readonly tokenVariable: string;
-  /** Keys begin with it; the official client of Tinker requires that. */
-  readonly tokenPrefix: string;
-  readonly folder: string;
-  readonly start: "createTinkerServer" | "createFireworksServer";
-}
-
-export const tinkerApi: TrainingApi = {
-  name: "the Tinker API",
-  flag: "--tinker",
-  tokenVariable: "TINKER_API_KEY",
-  tokenPrefix: "tml-",
-  folder: "tinker-runs",
-  start: "createTinkerServer",
-};
-
-export const fireworksApi: TrainingApi = {
-  name: "the serverless training API of Fireworks",
-  flag: "--fireworks",
-  tokenVariable: "FIREWORKS_API_KEY",
-  tokenPrefix: "fw_",
-  folder: "fireworks-runs",
-  start: "createFireworksServer",
-};
+/** Environment variable that holds the token; clients read theirs from it as well. */
+const tokenVariable = "TINKER_API_KEY";
 
 /** Loaded on demand: the engine needs an optional package. */
 async function startServer(
-  start: TrainingApi["start"],
   options: TinkerServerOptions,
   onError: (error: unknown) => void,
 ): Promise<TinkerServer> {
   try {
-    const servers = await import("../../tinker-server/index.ts");
-    return await servers[start](options, onError);
+    const { createTinkerServer } = await import("../../tinker-server/index.ts");
+    return await createTinkerServer(options, onError);
   } catch (error) {
     throw missingPackage(error) ?? error;
   }
 }
 
 /** Resolves with the exit status once the server has stopped. */
-export async function serveTrainingApi(
-  api: TrainingApi,
-  flags: TrainingApiFlags,
-  io: CliIo,
-): Promise<number> {
-  const chosen = flags.token ?? process.env[api.tokenVariable] ?? "";
-  const folder = flags.folder ?? api.folder;
+export async function serveTrainingApi(flags: TrainingApiFlags, io: CliIo): Promise<number> {
+  const chosen = flags.token ?? process.env[tokenVariable] ?? "";
+  const folder = flags.folder ?? "tinker-runs";
   using interrupt = watchInterrupt(
     io,
     "Stopping; checkpoints are kept. Press Ctrl-C again to quit immediately.",
   );
   const { path, name } = await findModel(flags.model ?? defaultModel);
-  const generated = `${api.tokenPrefix}${randomBytes(24).toString("base64url")}`;
+  // The official client requires the prefix.
+  const generated = `tml-${randomBytes(24).toString("base64url")}`;
   const token = chosen === "" ? generated : chosen;
   const colors = colorsFor(io.stderr);
   await using server = await startServer(
-    api.start,
     {
       modelPath: path,
       modelName: flags.name ?? name,
@@ -120,7 +88,7 @@ export async function serveTrainingApi(
   if (chosen === "") io.stderr.write(`token: ${token}\n`);
   if (flags.quiet !== true) {
     io.stderr.write(
-      `Serving ${model} over ${api.name}; checkpoints are saved in ${folder}. Press Ctrl-C to stop.\n`,
+      `Serving ${model} over the Tinker API; checkpoints are saved in ${folder}. Press Ctrl-C to stop.\n`,
     );
   }
   if (!interrupt.signal.aborted) await once(interrupt.signal, "abort");

@@ -25,7 +25,7 @@ import type { TrainConfig } from "../../../src/config/train-config.ts";
 import { planLoss } from "../../../src/trainer/update/update-spec.ts";
 import { updateWithTrainerLoss } from "../../../src/trainer/update/trainer-loss.ts";
 import { rowOf } from "../../engine/small-model.ts";
-import { baseModel, key, startFireworks } from "../../tinker/fireworks/local-fireworks.ts";
+import { baseModel, key, startFireworks } from "../../fireworks/local-fireworks.ts";
 import { fetchOf, modelPath, startServer, token } from "../../tinker/local-server.ts";
 import { fakeBackend, fakeRun, modelFolder } from "../../verl/fake-bridge.ts";
 

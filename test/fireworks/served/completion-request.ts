@@ -1,8 +1,8 @@
 /** The body of a completion: token ids in, and what is to be sampled after them. */
 import { z } from "zod";
-import { RequestError } from "../request-error.ts";
-import { readBody } from "../routes/read-body.ts";
-import type { SamplingJob } from "../sampling/sampling.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
+import { readBody } from "../../../src/tinker-server/routes/read-body.ts";
+import type { SamplingJob } from "../../../src/tinker-server/sampling/sampling.ts";
 
 /** Below 0.001 it is greedy to the last bit and only divides by almost nothing. */
 const temperature = z

@@ -4,9 +4,8 @@ import {
   type CheckpointKind,
   type CheckpointPath,
   checkName,
-} from "../checkpoints/checkpoint-path.ts";
-import { ConfigError } from "../../core/errors.ts";
-import { RequestError } from "../request-error.ts";
+} from "../../../src/tinker-server/checkpoints/checkpoint-path.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
 
 /** Sequence numbers of models that a run's name has room for. */
 export const maxModelSeq = 0xffff;
@@ -33,15 +32,6 @@ const runPattern = /^run-[0-9a-f]{32}$/u;
 export function modelIdOfRun(run: string): string {
   if (!runPattern.test(run)) throw new RequestError(404, `There is no training run "${run}".`);
   return `${run}:train:${Number.parseInt(run.slice(-4), 16)}`;
-}
-
-/** @throws ConfigError */
-export function checkAccount(account: string): void {
-  if (isLabel(account)) return;
-  throw new ConfigError({
-    message: `"${account}" is no name for an account.`,
-    hint: 'Use up to 63 lowercase letters, digits and "-".',
-  });
 }
 
 function isLabel(text: string): boolean {

@@ -1,14 +1,16 @@
-/** The routes together: training and inference under the service's prefix, accounts at the root. */
+/** Fireworks' serverless API with the embedded engine behind it, for tests of the client: training and inference. */
 import { Hono } from "hono";
-import { isSameToken } from "../../http/keys.ts";
-import { isForeign, localClientsOnly } from "../../http/local-clients.ts";
-import { failureOf, RequestError, type WireFailure } from "../request-error.ts";
-import { limitBodies } from "../routes/read-body.ts";
-import { accountRoutes } from "./account-routes.ts";
+import { isSameToken } from "../../../src/http/keys.ts";
+import { isForeign, localClientsOnly } from "../../../src/http/local-clients.ts";
+import {
+  failureOf,
+  RequestError,
+  type WireFailure,
+} from "../../../src/tinker-server/request-error.ts";
+import { limitBodies } from "../../../src/tinker-server/routes/read-body.ts";
 import { checkpointRoutes } from "./checkpoint-routes.ts";
 import { completionRoutes, type CompletionOptions } from "./completion-routes.ts";
-import { accountError, gatewayError } from "./errors.ts";
-import { onceByKey } from "./idempotency.ts";
+import { gatewayError } from "./errors.ts";
 import type { FireworksParts } from "./parts.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { trainingRoutes } from "./training-routes.ts";
@@ -22,23 +24,9 @@ export interface FireworksAppOptions extends CompletionOptions {
 /** Bodies that are worked on at the same time take at most so many times one body's limit. */
 const bodiesTogether = 8;
 
-/** What has an effect that a repeated request must not have again. */
-const effects = [
-  "create_session",
-  "create_model",
-  "forward",
-  "forward_backward",
-  "optim_step",
-  "save_weights",
-  "save_weights_for_sampler",
-  "load_weights",
-  "load_adapter",
-  "unload_model",
-];
-
 export function createFireworksApp(parts: FireworksParts, options: FireworksAppOptions): Hono {
   const { token, onError } = options;
-  const { service, maxBodyBytes } = parts;
+  const { maxBodyBytes } = parts;
   const app = new Hono();
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get(`${serverlessPrefix}/api/v1/healthz`, (c) => c.json({ status: "ok" }));
@@ -55,25 +43,21 @@ export function createFireworksApp(parts: FireworksParts, options: FireworksAppO
     await next();
   });
   app.use(limitBodies({ each: maxBodyBytes, together: bodiesTogether * maxBodyBytes }));
-  const once = onceByKey((id) => service.futures.ownerOf(id) === null);
   const training = new Hono();
-  for (const route of effects) training.use(`/${route}`, once);
   training.route("/", sessionRoutes(parts));
   training.route("/", trainingRoutes(parts));
   training.route("/", checkpointRoutes(parts));
   app.route(`${serverlessPrefix}/api/v1`, training);
   app.route(`${serverlessPrefix}/inference/v1`, completionRoutes(parts, options));
-  app.route("/v1", accountRoutes(parts));
-  const respond = (path: string, failure: WireFailure): Response => {
-    const body = path.startsWith("/v1/") ? accountError(failure) : gatewayError(failure);
-    return Response.json(body, { status: failure.status });
-  };
+  app.get("/v1/accounts", (c) => c.json({ accounts: [{ name: `accounts/${parts.account}` }] }));
+  const respond = (failure: WireFailure): Response =>
+    Response.json(gatewayError(failure), { status: failure.status });
   app.notFound((c) =>
-    respond(c.req.path, {
+    respond({
       status: 404,
       message: `There is no ${c.req.method} ${c.req.path} here. This server has the serverless API of Fireworks, under ${serverlessPrefix}.`,
     }),
   );
-  app.onError((error, c) => respond(c.req.path, failureOf(error, onError)));
+  app.onError((error) => respond(failureOf(error, onError)));
   return app;
 }

@@ -1,5 +1,5 @@
 /** What the routes of the Fireworks wire share. */
-import type { TinkerService } from "../service.ts";
+import type { TinkerService } from "../../../src/tinker-server/service.ts";
 
 export interface FireworksParts {
   readonly service: TinkerService;
@@ -11,6 +11,4 @@ export interface FireworksParts {
   readonly metadataBytes: number;
   /** Of a body. */
   readonly maxBodyBytes: number;
-  /** Where promoted models are written. */
-  readonly modelsFolder: string;
 }

@@ -1,14 +1,15 @@
 /** Checkpoints and snapshots, in a model's order. A name is given once; what has it never changes. */
 import { Hono, type Context } from "hono";
 import { z } from "zod";
-import { formatPath, type CheckpointKind } from "../checkpoints/checkpoint-path.ts";
-import { loadWeights } from "../checkpoints/adapter-files.ts";
-import { RequestError } from "../request-error.ts";
-import { inTurn, takeInOrder } from "../routes/in-turn.ts";
-import { bodyText, readBody } from "../routes/read-body.ts";
+import {
+  formatPath,
+  type CheckpointKind,
+} from "../../../src/tinker-server/checkpoints/checkpoint-path.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
+import { inTurn, takeInOrder } from "../../../src/tinker-server/routes/in-turn.ts";
+import { bodyText, readBody } from "../../../src/tinker-server/routes/read-body.ts";
 import { checkLabel, formatCheckpoint, parseCheckpoint, runOf } from "./names.ts";
 import type { FireworksParts } from "./parts.ts";
-import { readPromoted } from "./promoted-models.ts";
 import { checkTrainable } from "./training-routes.ts";
 
 const common = { model_id: z.string(), seq_id: z.int().nullish() };
@@ -22,8 +23,6 @@ const saveBody = z.object({
 });
 
 const loadBody = z.object({ ...common, path: z.string(), optimizer: z.boolean().default(false) });
-
-const loadAdapterBody = z.object({ ...common, adapter_path: z.string() });
 
 export function checkpointRoutes(parts: FireworksParts): Hono {
   const { service, account } = parts;
@@ -78,18 +77,6 @@ export function checkpointRoutes(parts: FireworksParts): Hono {
     });
   };
   app.post("/load_weights", inTurn(service, load));
-
-  const loadAdapter = (c: Context): Response => {
-    const body = readBody(loadAdapterBody, bodyText(c));
-    const { adapter_path: adapterPath } = body;
-    checkTrainable(service.model(body.model_id));
-    return takeInOrder(service, c, body, async (model) => {
-      const { spec, folder } = await readPromoted(parts, adapterPath);
-      await loadWeights(model.adapter, spec, folder);
-      return { type: "load_adapter", model_id: model.id, adapter_path: adapterPath };
-    });
-  };
-  app.post("/load_adapter", inTurn(service, loadAdapter));
 
   app.get("/list_checkpoints", async (c) => {
     const runs = service.modelIds();

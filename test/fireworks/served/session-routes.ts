@@ -1,10 +1,14 @@
 /** Sessions, results, and what a client asks before it has a model. */
 import { Hono } from "hono";
 import { z } from "zod";
-import { RequestError } from "../request-error.ts";
-import { bodyText, metadataSchema as metadata, readBody } from "../routes/read-body.ts";
-import { retrieveFuture } from "../routes/retrieve-future.ts";
-import { resultToJson } from "../routes/service-routes.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
+import {
+  bodyText,
+  metadataSchema as metadata,
+  readBody,
+} from "../../../src/tinker-server/routes/read-body.ts";
+import { retrieveFuture } from "../../../src/tinker-server/routes/retrieve-future.ts";
+import { resultToJson } from "../../../src/tinker-server/routes/service-routes.ts";
 import type { FireworksParts } from "./parts.ts";
 import { checkBaseModel, modelIdOfRun } from "./names.ts";
 

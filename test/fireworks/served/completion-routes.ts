@@ -4,9 +4,13 @@
  */
 import { randomUUID } from "node:crypto";
 import { Hono, type Context } from "hono";
-import { failureOf } from "../request-error.ts";
-import { bodyText } from "../routes/read-body.ts";
-import { checkJob, type SampledSequence, type SamplingOutput } from "../sampling/sampling.ts";
+import { failureOf } from "../../../src/tinker-server/request-error.ts";
+import { bodyText } from "../../../src/tinker-server/routes/read-body.ts";
+import {
+  checkJob,
+  type SampledSequence,
+  type SamplingOutput,
+} from "../../../src/tinker-server/sampling/sampling.ts";
 import { readCompletion, type CompletionRequest } from "./completion-request.ts";
 import { findSampler } from "./completion-source.ts";
 import { gatewayError } from "./errors.ts";

@@ -1,7 +1,10 @@
 /** What the model of a completion means: base weights or a frozen snapshot, and where they are kept. */
-import { formatPath, type CheckpointPath } from "../checkpoints/checkpoint-path.ts";
-import { RequestError } from "../request-error.ts";
-import type { SamplerSession } from "../sampling/sampler-table.ts";
+import {
+  formatPath,
+  type CheckpointPath,
+} from "../../../src/tinker-server/checkpoints/checkpoint-path.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
+import type { SamplerSession } from "../../../src/tinker-server/sampling/sampler-table.ts";
 import { checkBaseModel, formatCheckpoint, parseCheckpoint } from "./names.ts";
 import type { FireworksParts } from "./parts.ts";
 import { findInSession } from "./session-checkpoints.ts";

@@ -2,13 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadRenderer } from "../../../src/models/renderers/load.ts";
-import {
-  createFireworksServer,
-  type FireworksServerOptions,
-  type TinkerServer,
-} from "../../../src/tinker-server/index.ts";
-import { modelPath } from "../local-server.ts";
+import { loadRenderer } from "../../src/models/renderers/load.ts";
+import type { TinkerServer, TinkerServerOptions } from "../../src/tinker-server/index.ts";
+import { createService, serveApp } from "../../src/tinker-server/server.ts";
+import { createFireworksApp } from "./served/app.ts";
+import { newSessionId } from "./served/names.ts";
+import { modelPath } from "../tinker/local-server.ts";
 
 export const key = "fw_test";
 export const baseModel = "accounts/fireworks/models/shop-tiny";
@@ -16,13 +15,6 @@ export const account = "local";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- what comes over the wire is compared, not used
 export type Json = Record<string, any>;
-
-export interface SampledToken {
-  readonly token: string;
-  readonly token_id: number;
-  readonly logprob: number;
-  readonly sampling_logprob: number | null;
-}
 
 export interface LocalFireworks extends AsyncDisposable {
   readonly server: TinkerServer;
@@ -46,20 +38,27 @@ export interface LocalFireworks extends AsyncDisposable {
 }
 
 export async function startFireworks(
-  options: Partial<FireworksServerOptions> = {},
+  options: Partial<TinkerServerOptions> = {},
 ): Promise<LocalFireworks> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "fireworks-"));
-  const server = await createFireworksServer({
-    modelPath,
-    modelName: "shop-tiny",
-    renderer: await loadRenderer(modelPath),
-    token: key,
-    threads: 2,
-    precision: "f32",
-    pollMs: 2000,
-    ...options,
-    folder,
-  });
+  const service = await createService(
+    {
+      modelPath,
+      modelName: "shop-tiny",
+      renderer: await loadRenderer(modelPath),
+      token: key,
+      threads: 2,
+      precision: "f32",
+      ...options,
+      folder,
+    },
+    { newSessionId, unreadInForward: ["logprobs", "advantages"] },
+  );
+  const limits = { pollMs: 2000, metadataBytes: 2 ** 20, maxBodyBytes: 2 ** 26 };
+  const server = serveApp(
+    service,
+    createFireworksApp({ service, account, ...limits }, { token: key }),
+  );
   const local: LocalFireworks = {
     server,
     folder,
@@ -138,46 +137,4 @@ export function eventsOf(stream: string): Json[] {
   const events = stream.split("\n\n").filter((event) => event !== "" && !event.startsWith(":"));
   if (events.pop() !== "data: [DONE]") throw new Error(`A stream without an end: ${stream}`);
   return events.map((event) => JSON.parse(event.replace(/^data: /u, "")) as Json);
-}
-
-/** One datum: `advantages` make it one for policy losses. */
-export function datum(tokens: number[], more: Record<string, number[]> = {}): Json {
-  const inputs = Object.entries(more).map(([name, data]) => [
-    name,
-    { data, dtype: "float32", shape: [data.length] },
-  ]);
-  const length = tokens.length - 1;
-  return {
-    model_input: { chunks: [{ type: "encoded_text", tokens: tokens.slice(0, -1) }] },
-    loss_fn_inputs: {
-      target_tokens: { data: tokens.slice(1), dtype: "int64", shape: [length] },
-      ...Object.fromEntries(inputs),
-    },
-  };
-}
-
-export function forwardBackward(
-  modelId: string,
-  seqId: number,
-  data: Json[],
-  loss = "cross_entropy",
-  config?: Json,
-): Json {
-  const input = { data, loss_fn: loss, ...(config ? { loss_fn_config: config } : {}) };
-  return { forward_backward_input: input, model_id: modelId, seq_id: seqId };
-}
-
-export function optimStep(modelId: string, seqId: number, more: Json = {}): Json {
-  const adam = { learning_rate: 0.05 };
-  return { adam_params: adam, model_id: modelId, seq_id: seqId, type: "optim_step", ...more };
-}
-
-export function snapshot(modelId: string, seqId: number, path: string): Json {
-  return {
-    model_id: modelId,
-    path,
-    seq_id: seqId,
-    type: "save_weights_for_sampler",
-    checkpoint_type: "base",
-  };
 }

@@ -1,15 +1,19 @@
 /** Models: made, trained and unloaded. Losses, tensors and the optimizer are those of the Tinker API. */
 import { Hono, type Context } from "hono";
 import { z } from "zod";
-import { isFrozen, type AdapterSpec } from "../model/adapter.ts";
-import { RequestError } from "../request-error.ts";
-import { fingerprintOf } from "../made-once.ts";
-import type { LoadedModel } from "../model-table.ts";
-import { inTurn, takeInOrder } from "../routes/in-turn.ts";
-import { protocolRoutes } from "../routes/protocol-routes.ts";
-import { bodyText, metadataSchema as metadata, readBody } from "../routes/read-body.ts";
-import { readOptimStep } from "../routes/training-routes.ts";
-import { sampleSeed } from "../service.ts";
+import { isFrozen, type AdapterSpec } from "../../../src/tinker-server/model/adapter.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
+import { fingerprintOf } from "../../../src/tinker-server/made-once.ts";
+import type { LoadedModel } from "../../../src/tinker-server/model-table.ts";
+import { inTurn, takeInOrder } from "../../../src/tinker-server/routes/in-turn.ts";
+import { protocolRoutes } from "../../../src/tinker-server/routes/protocol-routes.ts";
+import {
+  bodyText,
+  metadataSchema as metadata,
+  readBody,
+} from "../../../src/tinker-server/routes/read-body.ts";
+import { readOptimStep } from "../../../src/tinker-server/routes/training-routes.ts";
+import { sampleSeed } from "../../../src/tinker-server/service.ts";
 import { checkBaseModel, maxModelSeq, modelIdOf } from "./names.ts";
 import type { FireworksParts } from "./parts.ts";
 

@@ -1,7 +1,7 @@
 /** Checkpoints under the name of their session, `<run>.<name>`; they outlive it. */
-import type { Checkpoint } from "../checkpoints/checkpoint-store.ts";
-import { RequestError } from "../request-error.ts";
-import type { TinkerService } from "../service.ts";
+import type { Checkpoint } from "../../../src/tinker-server/checkpoints/checkpoint-store.ts";
+import { RequestError } from "../../../src/tinker-server/request-error.ts";
+import type { TinkerService } from "../../../src/tinker-server/service.ts";
 import { runOf } from "./names.ts";
 
 export function idInSession({ runId, name }: Checkpoint): string {
