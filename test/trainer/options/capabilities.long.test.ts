@@ -296,19 +296,22 @@ const questions: readonly Question[] = [
   ...[{ "record.token_rows": -1 }, { "record.token_rows": -1, "algorithm.kl_beta": 0.1 }].map(
     (set): Question => ({ option: "record.token_rows", set, ask: recordsTokens }),
   ),
-  ...lossNames.flatMap((name): Question[] => {
-    const of = fakeLosses.includes(name) ? {} : { of: real };
-    const loss = { "algorithm.loss": name };
-    return [
-      { option: "guards.kl", set: { ...loss, "guards.kl": 1 }, ask: measures("kl_k3"), ...of },
-      {
-        option: "guards.ratio",
-        set: { ...loss, "guards.ratio": 2 },
-        ask: measures("ratio_mean"),
-        ...of,
-      },
-    ];
-  }),
+  // Cross-entropy has no ratios, with any backend: the combination is refused.
+  ...lossNames
+    .filter((name) => name !== "cross_entropy")
+    .flatMap((name): Question[] => {
+      const of = fakeLosses.includes(name) ? {} : { of: real };
+      const loss = { "algorithm.loss": name };
+      return [
+        { option: "guards.kl", set: { ...loss, "guards.kl": 1 }, ask: measures("kl_k3"), ...of },
+        {
+          option: "guards.ratio",
+          set: { ...loss, "guards.ratio": 2 },
+          ask: measures("ratio_mean"),
+          ...of,
+        },
+      ];
+    }),
   {
     option: "guards.grad_norm",
     set: { "guards.grad_norm": 1 },
