@@ -1,16 +1,13 @@
 /**
- * An environment of one's own, served over the Open Reward Standard and trained on by its address, as any
- * other server of environments is: `npx tsx examples/environments/train.ts`. Takes about fifteen seconds.
+ * A custom environment, trained on without an agent: a loop offers its tools to the model.
+ * `npx tsx examples/environments/train.ts`. Takes about fifteen seconds.
  */
 import { AgentTrainer } from "agent-trainer";
-import { serveEnvironment } from "agent-trainer/environments";
 import { config } from "../shared/prices.ts";
 import { shop } from "./shop.ts";
 
-await using server = await serveEnvironment(shop, { port: 0 });
-
 const trainer = new AgentTrainer({
-  env: `ors:${server.url}`,
+  env: shop,
   config: {
     ...config,
     environment: { systemPrompt: "You are a shop assistant.", maxTurns: 2 },

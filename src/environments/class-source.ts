@@ -44,8 +44,7 @@ export interface ClassEnvironmentOptions {
 }
 
 /**
- * An environment class with its tasks and tools as an {@link EnvironmentSource}: pass it as `env`, or serve
- * it with `serveEnvironment`.
+ * An environment class with its tasks and tools as an {@link EnvironmentSource}: pass it as `env`.
  *
  * @throws ConfigError for a name that cannot be part of a URL.
  */

@@ -1,6 +1,5 @@
 /**
- * `agent-trainer/environments`: tasks, tools and rewards from servers of environments, and servers for
- * your own.
+ * `agent-trainer/environments`: tasks, tools and rewards from servers of environments, and from your own classes.
  *
  * @module environments
  */
@@ -9,8 +8,6 @@ export { environment } from "./environment.ts";
 export type { EnvironmentOptions } from "./environment.ts";
 export { defineEnvironment } from "./class-source.ts";
 export type { ClassEnvironmentOptions, ClassSource, ToolAction } from "./class-source.ts";
-export { serveEnvironment } from "./serve/serve-environment.ts";
-export type { EnvironmentServer, ServeEnvironmentOptions } from "./serve/serve-environment.ts";
 export { OrsSource } from "./ors/ors-source.ts";
 export type { OrsOptions } from "./ors/ors-source.ts";
 export { OpenEnvSource } from "./openenv/openenv-source.ts";

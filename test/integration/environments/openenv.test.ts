@@ -2,14 +2,11 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
-import { serveEnvironment } from "../../../src/environments/index.ts";
 import { OpenEnvSource } from "../../../src/environments/openenv/openenv-source.ts";
 import { mapConcurrent } from "../../../src/util/concurrency.ts";
-import { shop } from "../../../examples/environments/shop.ts";
 import { freePort } from "../../free-port.ts";
 import { startServer, type ServerProcess } from "../server-process.ts";
 import { environmentsPython } from "./python.ts";
-import { runAsync } from "./run-async.ts";
 
 const { signal } = new AbortController();
 let server: ServerProcess | undefined;
@@ -60,19 +57,4 @@ it("a crash of the environment fails the call", async () => {
     message: expect.stringContaining("boom") as unknown,
   });
   await episode.close();
-});
-
-it("the official client plays an episode on our server", { timeout: 120_000 }, async () => {
-  await using ours = await serveEnvironment(shop, { port: 0 });
-  const script = join(import.meta.dirname, "openenv_client.py");
-  const output = await runAsync(environmentsPython(), [script, ours.url]);
-  expect(JSON.parse(output.trim().split("\n").at(-1)!)).toEqual({
-    prompt: "How much do 3 mugs cost?",
-    begun: [null, false],
-    tools: ["get_price"],
-    result: "7 euros",
-    ended: [1, true],
-    steps: 1,
-    direct: { tools: ["get_price"], result: "7 euros", steps: 1 },
-  });
 });

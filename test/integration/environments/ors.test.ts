@@ -2,13 +2,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
-import { serveEnvironment } from "../../../src/environments/index.ts";
 import { OrsSource } from "../../../src/environments/ors/ors-source.ts";
-import { shop } from "../../../examples/environments/shop.ts";
 import { freePort } from "../../free-port.ts";
 import { startServer, type ServerProcess } from "../server-process.ts";
 import { environmentsPython } from "./python.ts";
-import { runAsync } from "./run-async.ts";
 
 const { signal } = new AbortController();
 let python = "";
@@ -91,19 +88,4 @@ it("secrets arrive, and a crash fails the call", async () => {
     code: "ENVIRONMENT_FAILED",
   });
   await episode.close();
-});
-
-it("the official client plays an episode on our server", { timeout: 120_000 }, async () => {
-  await using ours = await serveEnvironment(shop, { port: 0 });
-  const script = join(import.meta.dirname, "ors_client.py");
-  const output = await runAsync(python, [script, ours.url]);
-  expect(JSON.parse(output.trim().split("\n").at(-1)!)).toEqual({
-    splits: ["train"],
-    tasks: 8,
-    tools: ["get_price"],
-    prompt: "How much do 3 mugs cost?",
-    reward: 1,
-    finished: true,
-    text: "7 euros",
-  });
 });
