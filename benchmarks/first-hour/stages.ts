@@ -91,7 +91,7 @@ export function modelStages(model: string, port: number): readonly Stage[] {
       command: untilUp(start("view"), port, "/", ":"),
     },
     {
-      label: "one line of a chat, before and after",
+      label: "one line of a chat",
       folder: inProject,
       command: here("chat"),
       hasPeak: true,

@@ -71,7 +71,6 @@ export const commandTable: Readonly<Record<string, Commands>> = {
       commands: {
         agreement: "compare an evaluator with the thumbs of production, and tell what it costs",
         reward: "probe the evaluator of a configuration, and show what it pays for",
-        service: "check a Tinker server: what it can do, averages, clips and ignores",
       },
     },
   },
@@ -92,7 +91,6 @@ export const commandTable: Readonly<Record<string, Commands>> = {
   "Look at runs:": {
     view: "look at runs in the browser, or write one as an HTML file",
     show: "list recorded episodes of a run or an evaluation, or show one",
-    trace: { description: "now a part of show", isHidden: true },
     runs: {
       description: "list runs, show one, compare two, and delete old checkpoints",
       help: runsHelp,
@@ -104,7 +102,6 @@ export const commandTable: Readonly<Record<string, Commands>> = {
       },
     },
     export: "write recorded rollouts in the formats of other programs",
-    import: "read what other programs recorded, to look at it here",
   },
   "Serve:": {
     serve: "serve trained models to clients of OpenAI and Anthropic",

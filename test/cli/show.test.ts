@@ -92,9 +92,4 @@ it("says where nothing is found", async () => {
   const gone = await show(folder, "1/a/7");
   expect([gone.code, gone.err]).toEqual([2, expect.stringContaining("Did you mean 1/a/0?")]);
   expect((await show(join(folder, "gone"))).err).toContain("holds no recorded episodes");
-  const trace = await runCli(["trace", "1"], {
-    stdout: { write: () => true },
-    stderr: { write: (text: string) => expect(text).toContain("agent-trainer show") },
-  });
-  expect(trace).toBe(2);
 });

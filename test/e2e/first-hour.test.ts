@@ -46,17 +46,16 @@ it("shows demonstrations, trains from there, evaluates, talks as the agent and e
   expect(config).toHaveProperty("architectures");
 });
 
-it("shows the agent's responses before and after, through a pipe", async () => {
-  const args = ["chat", "runs/rl", "--agent", "train.yaml", "--before", "--json"];
+it("shows the agent's response, through a pipe", async () => {
+  const args = ["chat", "runs/rl", "--agent", "train.yaml", "--json"];
   const { code, stdout, stderr } = await cli(args, {
     cwd: project,
     input: "How much do 2 coats cost?\n",
   });
   expect(code, stderr).toBe(0);
-  expect(stderr).toContain("loading runs/sft ...");
+  expect(stderr).toContain("loading runs/rl ...");
   expect(JSON.parse(stdout)).toEqual({
     request: "How much do 2 coats cost?",
-    before: expect.any(String),
     response: expect.any(String),
   });
 });

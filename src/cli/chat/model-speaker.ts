@@ -48,17 +48,16 @@ async function* deltas(response: Response): AsyncGenerator<string> {
   }
 }
 
-/** Disposing of it closes the server. @param name default: as the server names it */
+/** Disposing of it closes the server. */
 export function modelSpeaker(
   server: ModelServer,
-  name: string | undefined,
   { system, temperature, maxTokens }: ChatOptions,
 ): Speaker {
   const start: Message[] = system === undefined ? [] : [{ role: "system", content: system }];
   let messages = start;
   const [model = "model"] = server.models;
   return {
-    name: name ?? model,
+    name: model,
     async *respond(request, signal) {
       const sent: Message[] = [...messages, { role: "user", content: request }];
       const body = JSON.stringify({

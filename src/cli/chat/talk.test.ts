@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { createUpstream } from "../../testing/index.ts";
-import { openSpeakers, type SpeakerOptions } from "./open-speakers.ts";
+import { openSpeaker, type SpeakerOptions } from "./open-speaker.ts";
 import { talk, type TalkOptions } from "./talk.ts";
 
 type Flags = Omit<SpeakerOptions, "model"> & TalkOptions;
@@ -19,7 +19,7 @@ async function chat(input: string, flags: Flags = {}, fault?: "down") {
     stderr: { write: (text: string) => (err += text) },
   };
   const code = await talk(
-    (signal) => openSpeakers({ ...flags, model: upstream.url }, io, signal),
+    (signal) => openSpeaker({ ...flags, model: upstream.url }, io, signal),
     flags,
     io,
     Readable.from([input]),

@@ -1,4 +1,4 @@
-/** `agent-trainer chat`: talks to a model, or to an agent on it, also next to what it was before. */
+/** `agent-trainer chat`: talks to a model, or to an agent on it. */
 import { ConfigError } from "../../core/errors.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
 import { talk } from "../chat/talk.ts";
@@ -12,8 +12,7 @@ With --agent, every line is a new task for the agent, with its system prompt and
 Examples:
   $ agent-trainer chat runs/shop
   $ agent-trainer chat runs/shop/best --temperature 0 --system "Answer in one word."
-  $ agent-trainer chat runs/shop --agent shop.yaml --before
-  $ agent-trainer chat runs/shop --before runs/shop/checkpoints/000010
+  $ agent-trainer chat runs/shop --agent shop.yaml
   $ agent-trainer chat http://localhost:8000/v1
   $ printf 'Hello\\nAnd again\\n' | agent-trainer chat builtin:shop-tiny --json
 `;
@@ -26,10 +25,6 @@ export const command: CliCommand = defineCommand({
         "run, checkpoint (RUN/best), model, or URL of an OpenAI-compatible endpoint",
       )
       .option("--agent <config>", "YAML file whose agent answers, as in eval")
-      .option(
-        "--before [model]",
-        "show what this model answers, too (default: the one that the run started from)",
-      )
       .option("--system <text>", "system message at the start of the conversation")
       .option(
         "--temperature <t>",
@@ -48,8 +43,8 @@ export const command: CliCommand = defineCommand({
     return talk(
       async (signal) => {
         try {
-          const { openSpeakers } = await import("../chat/open-speakers.ts");
-          return await openSpeakers({ ...flags, model, quiet }, io, signal);
+          const { openSpeaker } = await import("../chat/open-speaker.ts");
+          return await openSpeaker({ ...flags, model, quiet }, io, signal);
         } catch (error) {
           throw missingPackage(error) ?? error;
         }

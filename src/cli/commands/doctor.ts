@@ -108,7 +108,6 @@ const help = `
 Examples:
   $ agent-trainer doctor
   $ agent-trainer doctor --json
-  $ agent-trainer doctor service http://127.0.0.1:8100
   $ agent-trainer doctor reward shop.yaml
 `;
 

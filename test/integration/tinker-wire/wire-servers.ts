@@ -1,4 +1,4 @@
-/** Servers of the Tinker API that the suite runs against, each with what is known to be different there. */
+/** Servers of the Tinker API that the suite runs against. */
 import { startServer, token } from "../../tinker/local-server.ts";
 import { modelFolder, startSkyrl } from "../tinker/skyrl-server.ts";
 
@@ -11,8 +11,6 @@ export interface WireServer extends AsyncDisposable {
 export interface WireServerKind {
   readonly name: string;
   readonly start: () => Promise<WireServer>;
-  /** Findings of `doctor service` that are not "yes", by probe. Null: not known, so they are only printed. */
-  readonly differences: Readonly<Record<string, string>> | null;
   /** Whether `tinker.snapshots=live` has to be set. */
   readonly isLive: boolean;
 }
@@ -29,7 +27,6 @@ const ours: WireServerKind = {
       [Symbol.asyncDispose]: () => local[Symbol.asyncDispose](),
     };
   },
-  differences: {},
   isLive: false,
 };
 
@@ -44,22 +41,6 @@ const skyrl: WireServerKind = {
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
   },
-  differences: {
-    "POST client/dynamic_config": "no",
-    "GET checkpoints": "no",
-    "GET sessions": "no",
-    cross_entropy: "unknown",
-    dro: "no",
-    gspo: "no",
-    "sequences of a batch": "differs",
-    "batches of a step": "differs",
-    grad_clip_norm: "no",
-    "seed of 32 bits": "no",
-    "log-probabilities at temperature 2": "differs",
-    topk_prompt_logprobs: "no",
-    "keep their weights": "no",
-    "are apart from training": "no",
-  },
   isLive: true,
 };
 
@@ -71,7 +52,7 @@ function named(): readonly WireServerKind[] {
   const baseModel = process.env["TINKER_WIRE_MODEL"] ?? "";
   const start = (): Promise<WireServer> =>
     Promise.resolve({ url, key, baseModel, [Symbol.asyncDispose]: () => Promise.resolve() });
-  return [{ name: url, start, differences: null, isLive: false }];
+  return [{ name: url, start, isLive: false }];
 }
 
 export const wireServers: readonly WireServerKind[] = [ours, skyrl, ...named()];

@@ -1,15 +1,13 @@
-/** Loads what a chat is with: a model or an agent on it, and where that was asked for what it was before. */
+/** Loads what a chat is with: a model, or an agent on it. */
 import { loadConfig } from "../../config/load.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { openAgentSession, type AgentSession } from "../../launch/evaluate/agent-session.ts";
-import { locateModel } from "../../launch/evaluate/locate-model.ts";
 import { createModelServer } from "../../launch/serve/model-server.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import type { CliIo } from "../terminal/io.ts";
 import { colorsFor } from "../terminal/terminal.ts";
 import { modelSpeaker } from "./model-speaker.ts";
 import type { ChatOptions, Speaker } from "./speaker.ts";
-import type { Speakers } from "./talk.ts";
 import type { Episode } from "../../core/trajectory.ts";
 import type { ViewMessage } from "../../view/api/conversation.ts";
 import { toolCallTexts } from "../../view/episode/conversation.ts";
@@ -49,20 +47,7 @@ export interface SpeakerOptions extends ChatOptions {
   readonly model: string;
   /** Configuration whose agent answers. */
   readonly agent?: string | undefined;
-  /** Another model, or `true` for what the run in `model` started from. */
-  readonly before?: string | true | undefined;
   readonly quiet?: boolean | undefined;
-}
-
-/** @throws ConfigError for a model that is no run, so that nothing says what it was before */
-async function startOf(model: string): Promise<string> {
-  const located = await locateModel(model);
-  if (located.kind === "checkpoint") return located.config.model.name;
-  throw new ConfigError({
-    message: `${model} is no run, so it is not known what it was before training.`,
-    hint: `Name that model: agent-trainer chat ${model} --before MODEL. agent-trainer runs list shows the runs of a folder.`,
-    fields: { option: "--before", model },
-  });
 }
 
 function agentConfig(file: string, { system, temperature, maxTokens }: ChatOptions) {
@@ -81,33 +66,22 @@ function agentConfig(file: string, { system, temperature, maxTokens }: ChatOptio
 }
 
 /** @throws ConfigError, ModelError, CheckpointError, HubError for what cannot be loaded */
-export async function openSpeakers(
+export async function openSpeaker(
   options: SpeakerOptions,
   io: CliIo,
   signal: AbortSignal,
-): Promise<Speakers> {
-  const { agent, before, model, quiet = false } = options;
+): Promise<Speaker> {
+  const { agent, model, quiet = false } = options;
   const { yellow, dim } = colorsFor(io.stderr);
   const loading = {
     signal,
     onPull: createPullProgress(io.stderr),
     onWarning: (message: string) => io.stderr.write(`${yellow("warning:")} ${message}\n`),
   };
-  const open = async (name: string): Promise<Speaker> => {
-    if (!quiet) io.stderr.write(dim(`loading ${name} ...\n`));
-    if (agent === undefined) {
-      const server = await createModelServer({ models: [name], ...loading });
-      return modelSpeaker(server, before === undefined ? undefined : name, options);
-    }
-    const config = agentConfig(agent, options);
-    return agentSpeaker(name, await openAgentSession({ config, model: name, ...loading }));
-  };
-  if (before === undefined) return [await open(model)];
-  const first = await open(before === true ? await startOf(model) : before);
-  try {
-    return [first, await open(model)];
-  } catch (error) {
-    await first[Symbol.asyncDispose]();
-    throw error;
+  if (!quiet) io.stderr.write(dim(`loading ${model} ...\n`));
+  if (agent === undefined) {
+    return modelSpeaker(await createModelServer({ models: [model], ...loading }), options);
   }
+  const config = agentConfig(agent, options);
+  return agentSpeaker(model, await openAgentSession({ config, model, ...loading }));
 }

@@ -1,11 +1,11 @@
-/** A chat with the agent of a file, alone and next to what the model was before, with scripted endpoints. */
+/** A chat with the agent of a file, with a scripted endpoint. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { createUpstream } from "../../testing/index.ts";
-import { openSpeakers, type SpeakerOptions } from "./open-speakers.ts";
+import { openSpeaker, type SpeakerOptions } from "./open-speaker.ts";
 import { talk, type TalkOptions } from "./talk.ts";
 
 /** Two turns: the model is told what it said first. */
@@ -39,20 +39,15 @@ function writeProject(): string {
 type Flags = Partial<SpeakerOptions> & TalkOptions;
 
 async function chat(input: string, flags: Flags) {
-  await using before = await createUpstream({ kind: "openai", script: () => "before said" });
   await using after = await createUpstream({ kind: "openai", script: () => "after said" });
   let [out, err] = ["", ""];
   const io = {
     stdout: { write: (text: string) => (out += text) },
     stderr: { write: (text: string) => (err += text) },
   };
-  const options: SpeakerOptions = {
-    ...flags,
-    model: after.url,
-    ...(flags.before === undefined ? {} : { before: before.url }),
-  };
+  const options: SpeakerOptions = { ...flags, model: after.url };
   const code = await talk(
-    (signal) => openSpeakers(options, io, signal),
+    (signal) => openSpeaker(options, io, signal),
     flags,
     io,
     Readable.from([input]),
@@ -69,26 +64,8 @@ it("runs the agent on each line, with its system prompt, and shows all that was 
   expect(calls).toHaveLength(4);
 });
 
-it("shows both responses, the earlier one first", async () => {
-  const { out } = await chat("one\n", { agent: writeProject(), before: true });
-  expect(out).toMatch(/^before: .*\nbefore said\n[^]*\nafter: .*\nafter said\n/u);
-  const asJson = await chat("one\n", { before: true, json: true });
-  expect(JSON.parse(asJson.out)).toEqual({
-    request: "one",
-    before: "before said",
-    response: "after said",
-  });
-});
-
-it("refuses a system message for an agent, and a model of which the start is not known", async () => {
+it("refuses a system message for an agent", async () => {
   await expect(chat("one\n", { agent: writeProject(), system: "No." })).rejects.toThrow(
     "--system cannot be combined with --agent",
   );
-  const io = { stdout: { write: () => true }, stderr: { write: () => true } };
-  const start = openSpeakers(
-    { model: "builtin:shop-tiny", before: true },
-    io,
-    new AbortController().signal,
-  );
-  await expect(start).rejects.toThrow("is no run, so it is not known what it was before training");
 });
