@@ -90,7 +90,6 @@ export { opencode } from "./rollouts/agents/tools/opencode.ts";
 export { toolSideCalls } from "./rollouts/agents/tools/side-calls.ts";
 export { pi } from "./rollouts/agents/tools/pi.ts";
 export type { ToolOptions } from "./rollouts/agents/tools/tool-options.ts";
-export { dockerAgent, type DockerAgentOptions } from "./rollouts/agents/docker/docker-agent.ts";
 
 // Results of rollouts
 export type { FailedCall } from "./core/trajectory.ts";

@@ -1,4 +1,4 @@
-/** Real containers, where docker or podman can start one: Harbor's tasks and `dockerAgent`, in an image of busybox. */
+/** Real containers, where docker or podman can start one: Harbor's tasks, in an image of busybox. */
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -11,11 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { dockerAgent } from "../../../src/rollouts/agents/docker/docker-agent.ts";
 import type { EnvironmentEpisode } from "../../../src/core/environment.ts";
 import { environment } from "../../../src/environments/index.ts";
-import { evaluate } from "../../../src/launch/evaluate/evaluate.ts";
-import { createScriptedTarget } from "../../../src/testing/index.ts";
 import { greeting, twoSteps, writeFiles } from "../../environments/harbor-tasks.ts";
 
 const { signal } = new AbortController();
@@ -99,45 +96,4 @@ describe.runIf(program !== undefined)(`with ${program}`, () => {
     expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 0.5, done: true });
     await episode.close();
   });
-
-  it("dockerAgent: an agent in a container calls the model", { timeout: 300_000 }, async () => {
-    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hello" }] });
-    const call = `wget -qO- --header "authorization: Bearer $OPENAI_API_KEY" --header "content-type: application/json" --post-data '${body}' "$OPENAI_BASE_URL/chat/completions"`;
-    const { items } = await evaluate({
-      agentFlow: dockerAgent({
-        program: program ?? "",
-        image,
-        network: "host",
-        memoryMb: 256,
-        command: ["sh", "-c", call],
-      }),
-      evaluator: (_task, { output }) => JSON.stringify(output).includes("from the model"),
-      dataset: [{ instruction: "Call the model." }],
-      model: createScriptedTarget(() => "from the model"),
-      config: {},
-    });
-    expect(items).toMatchObject([{ reward: 1, usage: { calls: 1 } }]);
-  });
-
-  it(
-    "dockerAgent: nothing is left of an agent that takes too long",
-    { timeout: 300_000 },
-    async () => {
-      const stopped = evaluate({
-        agentFlow: dockerAgent({
-          program: program ?? "",
-          image,
-          network: "host",
-          timeoutMs: 3000,
-          command: ["sleep", "1000"],
-        }),
-        evaluator: () => 0,
-        dataset: [{ instruction: "Sleep." }],
-        model: createScriptedTarget(() => "x"),
-        config: { workflow: { retryLimit: 1 } },
-      });
-      await expect(stopped).rejects.toThrow(/stopped at its time limit of 3000 ms/u);
-      expect(containers()).not.toContain("agent-trainer-");
-    },
-  );
 });
