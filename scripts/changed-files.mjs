@@ -72,7 +72,7 @@ export function checksOf(root, changed) {
   };
 }
 
-/** Without the one that trains, which a change of the catalog of metrics runs. */
+/** Without the one that trains, which a change of the metrics runs. */
 function docTests(root) {
   const names = readdirSync(join(root, "test/docs")).filter(
     (name) => name.endsWith(".test.ts") && name !== "metrics.test.ts",

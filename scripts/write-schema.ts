@@ -1,10 +1,9 @@
-/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; from the catalog of metrics their page; how to install; llms.txt from the list of pages. */
+/** Writes what is generated: from the options' schema JSON Schema, TypeScript interface and tables of the docs; how to install; llms.txt from the list of pages. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { llmsFile, llmsText } from "./llms-text.ts";
 import { installPages, withInstallText } from "./install-text.ts";
-import { metricPage, metricPageText } from "./metric-docs.ts";
 import { optionPage, withOptionTables } from "./option-docs.ts";
 import { configTypes, configTypesFile } from "../src/config/publish/typescript.ts";
 import { publishedSchema, schemaFile } from "../src/config/publish/json-schema.ts";
@@ -19,7 +18,6 @@ function write(name: string, text: string): void {
 
 write(schemaFile, `${JSON.stringify(publishedSchema(), null, 2)}\n`);
 write(configTypesFile, configTypes());
-write(metricPage, metricPageText());
 write(optionPage, withOptionTables(readFileSync(pathOf(optionPage), "utf8")));
 for (const page of installPages) {
   write(page, withInstallText(page, readFileSync(pathOf(page), "utf8")));

@@ -1,7 +1,6 @@
 /** Why a step taught nothing: as its metrics say it, and as a few words. */
-import type { NamedMetrics } from "./metrics/catalog.ts";
 
-type Metrics = Readonly<NamedMetrics>;
+type Metrics = Readonly<Record<string, number | undefined>>;
 
 export const skipPrefix = "train/skip_reason/";
 

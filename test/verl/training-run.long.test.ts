@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { catalogName } from "../../src/core/metrics/catalog.ts";
+import { documentedName } from "../docs/metric-page.ts";
 import type { VerlBackend, VerlRunOptions } from "../../src/backends/verl/index.ts";
 import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -82,7 +82,7 @@ describe.skipIf(!hasPython)("training through the bridge", () => {
     // Sampled with the weights that are trained: fresh rollouts have no distance.
     for (const line of lines) expect(line["train/logprob_abs_diff_mean"]).toBeLessThan(1e-6);
     const named = (name: string): boolean =>
-      !["train/{name}", undefined].includes(catalogName(name));
+      !["train/{name}", undefined].includes(documentedName(name));
     const metrics = Object.keys(lines[0]!).filter((name) => !["step", "phase"].includes(name));
     expect(metrics.filter((name) => !named(name))).toEqual([]);
   });

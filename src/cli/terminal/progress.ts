@@ -4,7 +4,7 @@
  */
 import { formatFinding } from "../report/health-report.ts";
 import type { TrainerEvent } from "../../core/events.ts";
-import type { NamedMetrics } from "../../core/metrics/catalog.ts";
+import type { NamedMetrics } from "../../core/metric-names.ts";
 import { formatUsd } from "../../runs/spending.ts";
 import { shortReason } from "../../core/skip-reason.ts";
 import { createLiveLine, type ProgressOptions } from "./live-line.ts";

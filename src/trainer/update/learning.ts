@@ -3,7 +3,7 @@
  * sentence at the end of a run in which no step did. Pure.
  */
 import { lossNames } from "../../core/loss/loss.ts";
-import type { NamedMetrics } from "../../core/metrics/catalog.ts";
+import type { NamedMetrics } from "../../core/metric-names.ts";
 import { isFailed, isOverflowed } from "../../core/outcome.ts";
 import { skipPrefix, type SkipReason, skipReason } from "../../core/skip-reason.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
@@ -72,7 +72,8 @@ function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
   const uniform = metrics["groups/dropped/uniform_groups"] ?? 0;
   const count = metrics["groups/count"] ?? 0;
   if (count > 0) return uniform === count ? "equal_rewards" : "excluded";
-  const dropped = (name: string): number => metrics[`groups/dropped/${name}`] ?? 0;
+  type Drop = "excluded_episodes" | "invalid_reward" | "no_reward" | "untrained";
+  const dropped = (name: Drop): number => metrics[`groups/dropped/${name}`] ?? 0;
   if (dropped("no_reward") + dropped("invalid_reward") > 0) return "no_reward";
   return dropped("untrained") + dropped("excluded_episodes") > 0 ? "excluded" : "nothing_captured";
 }

@@ -4,7 +4,7 @@
  */
 import type { TrainConfig } from "../../config/train-config.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { NamedMetrics } from "../../core/metrics/catalog.ts";
+import type { NamedMetrics } from "../../core/metric-names.ts";
 import type { Episode } from "../../core/trajectory.ts";
 
 /** Calls with a trained token, by episode; the choices of one call are one. */

@@ -4,7 +4,7 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import type { BackendCapabilities, TrainingBackend } from "../../core/backend.ts";
 import { backendsThat } from "../../core/capabilities.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
-import type { NamedMetrics } from "../../core/metrics/catalog.ts";
+import type { NamedMetrics } from "../../core/metric-names.ts";
 import { isFailed, isOverflowed, isScored } from "../../core/outcome.ts";
 import type { TrajectoryGroup } from "../../core/trajectory.ts";
 import { episodesOf, type TaskRollouts } from "../../rollouts/task-rollouts.ts";
