@@ -292,5 +292,9 @@ it("names no metric twice", () => {
 });
 
 it("has the metrics that code reads by name", () => {
-  expect(readMetrics.filter((name) => !names.includes(name))).toEqual([]);
+  // Of placeholders, those for custom names would hide a wrong one.
+  const custom = new Set<string | undefined>(["episode/{name}", "engine/{name}", "train/{name}"]);
+  const isKnown = (name: string): boolean =>
+    documentedName(name) !== undefined && !custom.has(documentedName(name));
+  expect(readMetrics.filter((name) => !isKnown(name))).toEqual([]);
 });
