@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { llmsFile, llmsText } from "./llms-text.ts";
 import { installPages, withInstallText } from "./install-text.ts";
 import { optionPage, withOptionTables } from "./option-docs.ts";
-import { configTypes, configTypesFile } from "../src/config/publish/typescript.ts";
-import { publishedSchema, schemaFile } from "../src/config/publish/json-schema.ts";
+import { configTypes, configTypesFile } from "./option-types.ts";
+import { publishedSchema, schemaFile } from "./option-json-schema.ts";
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 

@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import type { AdvantageEstimator } from "../algorithms/estimators.ts";
 import type { LossFunction } from "../algorithms/losses/loss-function.ts";
-import { configTypes } from "./publish/typescript.ts";
+import { configTypes } from "../../scripts/option-types.ts";
 import { configFields } from "./fields.ts";
 import type { AlgorithmOptions, TrainOptions } from "./train-options.ts";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { configTypes, configTypesFile } from "../../src/config/publish/typescript.ts";
-import { publishedSchema, schemaFile } from "../../src/config/publish/json-schema.ts";
+import { configTypes, configTypesFile } from "../../scripts/option-types.ts";
+import { publishedSchema, schemaFile } from "../../scripts/option-json-schema.ts";
 import { root } from "./pages.ts";
 
 const published = JSON.parse(readFileSync(join(root, schemaFile), "utf8")) as unknown;

@@ -2,9 +2,9 @@
  * The options as JSON Schema for editors: every section is optional, since files are composed, any
  * value may be a reference, and keys of rLLM and verl are accepted.
  */
-import { type Tree, isTree } from "../camel-keys.ts";
-import { compatKeys } from "../compat/compat-keys.ts";
-import { configJsonSchema } from "../schema.ts";
+import { type Tree, isTree } from "../src/config/camel-keys.ts";
+import { compatKeys } from "../src/config/compat/compat-keys.ts";
+import { configJsonSchema } from "../src/config/schema.ts";
 
 /** The file that the schema is written to. */
 export const schemaFile = "schemas/train-config.schema.json";

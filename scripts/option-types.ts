@@ -1,8 +1,8 @@
 /** The options as a TypeScript interface, for editors: generated from the schema, never edited. */
-import { toCamel, type Tree } from "../camel-keys.ts";
-import { type ConfigField, configFields, typeName } from "../fields.ts";
-import { customFunction } from "../schema/option-meta.ts";
-import { configJsonSchema } from "../schema.ts";
+import { toCamel, type Tree } from "../src/config/camel-keys.ts";
+import { type ConfigField, configFields, typeName } from "../src/config/fields.ts";
+import { customFunction } from "../src/config/schema/option-meta.ts";
+import { configJsonSchema } from "../src/config/schema.ts";
 
 /** The file that {@link configTypes} is written to. */
 export const configTypesFile = "src/config/train-config.ts";
