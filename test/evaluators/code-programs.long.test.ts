@@ -120,7 +120,7 @@ describe.each([
 describe.skipIf(!canRun("python"))(`outputs${whyNot}`, () => {
   it.each(outputs)("%s", async (_name, program, test, options, reason) => {
     const { metadata, reward } = await run("python", program, [test], options);
-    expect(String(metadata?.["reason"] ?? "")).toMatch(reason ?? /^$/u);
+    expect(JSON.stringify(metadata?.["reason"] ?? "")).toMatch(reason ?? /^""$/u);
     expect(reward).toBe(reason === null ? 1 : 0);
   });
 
