@@ -146,6 +146,13 @@ describe.skipIf(!canRun("python"))(`outputs${whyNot}`, () => {
     expect(running).toEqual([]);
   });
 
+  it("are whole where a program of Node ends itself", async () => {
+    const program = `console.log("x".repeat(300_000)); process.exit(0);`;
+    const test = { input: "", output: "x".repeat(300_000) };
+    expect((await run("javascript", program, [test])).reward).toBe(1);
+    expect((await run("commonjs", program, [test])).reward).toBe(1);
+  });
+
   it("takes a program that says it is missing for one that fails", async () => {
     const program = "import sys\nprint('python3: not found', file=sys.stderr)\nsys.exit(127)";
     expect((await run("python", program, [three])).metadata).toEqual({

@@ -33,13 +33,23 @@ const permission = process.allowedNodeEnvironmentFlags.has("--permission")
   ? "--permission"
   : "--experimental-permission";
 
+/** Else Node forgets what a pipe has not taken yet where a program calls `process.exit()`. */
+const wholeOutput = `for (const stream of [process.stdout, process.stderr]) stream._handle?.setBlocking?.(true);`;
+
 const node = (file: string): Runtime => ({
   limitAddressSpace: false,
-  alone: (program) => ({ files: { [file]: program }, start: file }),
+  alone: (program) => ({
+    files: { [file]: program, "whole-output.cjs": wholeOutput },
+    start: file,
+  }),
   tested: (program, tests, secret) => {
     const both = withTests(program, tests, { file, id: randomUUID() });
     return {
-      files: { [file]: both.program, "harness.mjs": both.harness },
+      files: {
+        [file]: both.program,
+        "harness.mjs": both.harness,
+        "whole-output.cjs": wholeOutput,
+      },
       start: "harness.mjs",
       channel: secret,
     };
@@ -50,6 +60,7 @@ const node = (file: string): Runtime => ({
     "--allow-fs-read=/dev/stdin",
     "--no-warnings",
     `--max-old-space-size=${memoryMb}`,
+    `--require=${folder}/whole-output.cjs`,
     `${folder}/${start}`,
   ],
 });

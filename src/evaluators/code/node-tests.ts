@@ -67,7 +67,7 @@ function callers() {
   return { program: lines.some((line) => line < ${firstLine}), tests: lines.some((line) => line >= ${firstLine}) };
 }
 
-const late = new Error("The program ended itself beside its tests.");
+const late = new Error("The program ended itself during its tests.");
 const pass = (error) => {
   if (error === late) return;
   console.error(error);

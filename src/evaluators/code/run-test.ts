@@ -1,4 +1,4 @@
-/** One test of a program, in a folder and a process of its own. */
+/** One test of a program, in a separate folder and process. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
