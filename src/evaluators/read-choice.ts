@@ -18,35 +18,44 @@ const mention = linearPattern(
   "i",
 );
 const alone = linearPattern(String.raw`[\s("'\[]*([A-Za-z])[\s)"'\].:]*`);
-const label = linearPattern(String.raw`^[ \t>#-]*\(?([A-Za-z])(?:\)|[.:](?:\s|$))`, "m");
-const inParentheses = linearPattern(String.raw`\(([A-Z])\)`);
+const label = linearPattern(
+  String.raw`^[ \t>#-]*\(?([A-Za-z])(?:\)|[.:](?:\s|$)|[ \t]+(?:[–—-]|because)[ \t])`,
+  "m",
+);
+// (i) counts as a number.
+const inParentheses = linearPattern(String.raw`(?:^|[^A-Za-z0-9])\(([A-Za-hj-z])\)`);
 
 /** Commands of LaTeX that set a text, around it. */
 const set = /\\(?:text(?:bf|it|rm|sf)?|math(?:bf|it|rm|sf)|mbox)\{([^{}]{0,200})\}/gu;
-/** Without marks of Markdown and LaTeX. */
+/** Without marks of Markdown, HTML and LaTeX. */
 const unmarked = (text: string): string =>
   text
     .replaceAll(set, "$1")
     .replaceAll(set, "$1")
+    .replaceAll(/<\/?[a-z]{1,20}>/giu, "")
     .replaceAll(/\\[()[\],;! ]|[*_`$~]/gu, (mark) => (/[,;! ~]/u.test(mark) ? " " : ""));
 
 /** Two letters, of which neither is picked: "A or B", "a, b and c". */
 const several = /^\W*(?:, *\(?[a-z]\)?\W*)*(?:and|or|&|\/) *\(?[a-z]\)? *(?:[.,;!?\n]|$)/iu;
 
-/** Whether a letter with this text behind it stands for a choice, and is neither a word nor a part of one. */
+/** Whether a letter between these texts stands for a choice, and is neither a word nor a part of one. */
 function isPick(letter: string, before: string, after: string): boolean {
-  if (/^(?:[\p{L}\p{N}]|['’.-][\p{L}\p{N}])/u.test(after) || several.test(after)) return false;
+  if (/^(?:[\p{L}\p{N}]|['’.-][\p{L}\p{N}])/u.test(after)) return false;
   const isWord = /^[ \t]+(?!(?:because|since|as)\b)[\p{L}\p{N}]/u.test(after);
   if (!isWord || !/[ai]/iu.test(letter)) return true;
   // "The answer is A by elimination", but "Answer: A dog", "I think", and "the answer is a bit".
   return letter === "A" && !/[:=→>–—-]\s*["'“‘]*$/u.test(before);
 }
 
+/** What is not a letter, where a text picks several. */
+const unclear = "?";
+
 function lastPick(pattern: LinearPattern, text: string): string | null {
   const picks = pattern.all(text).flatMap(({ groups, index }) => {
     const end = index + groups[0]!.length;
-    const letter = groups[1]!;
-    return isPick(letter, text.slice(index, end - 1), text.slice(end, end + 60)) ? [letter] : [];
+    const [letter, after] = [groups[1]!, text.slice(end, end + 60)];
+    if (!isPick(letter, text.slice(index, end - 1), after)) return [];
+    return [several.test(after) ? unclear : letter];
   });
   return picks.at(-1) ?? null;
 }
@@ -76,14 +85,16 @@ function readPlain(text: string, choices: readonly string[], letters: string): s
   const rules = [
     () => lastPick(verdict, plain),
     () => alone.full(plain.slice(plain.lastIndexOf("\n") + 1))?.[1],
+    () => alone.full(plain.split("\n", 1)[0]!)?.[1],
     () => onlyLabel(plain),
     () => lastPick(mention, plain),
     () => sameText(plain, choices),
     () => inParentheses.findLast(plain)?.[1],
   ];
   for (const rule of rules) {
-    const letter = rule()?.toUpperCase() ?? "";
-    if (letter !== "" && letters.includes(letter)) return letter;
+    const letter = rule()?.toUpperCase();
+    if (letter === unclear) return null;
+    if (letter !== undefined && letters.includes(letter)) return letter;
   }
   return null;
 }
