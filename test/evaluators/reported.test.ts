@@ -16,9 +16,9 @@ import { makeStep } from "../make-step.ts";
 import { sharedCases } from "../shared-cases.ts";
 import { episodeOf, taskOf } from "./episode-of.ts";
 
-function casesOf<T>(name: string): readonly T[] {
+function casesOf(name: string): unknown {
   const file = sharedCases(`training/${name}`);
-  return file === null ? [] : (JSON.parse(readFileSync(file, "utf8")) as T[]);
+  return file === null ? [] : JSON.parse(readFileSync(file, "utf8"));
 }
 
 interface Case {
@@ -32,16 +32,16 @@ interface Case {
 const oneOf = (reward: number | string): readonly number[] =>
   typeof reward === "number" ? [reward] : [1, 0];
 
-const jsonCases = casesOf<Case>("json.json");
+const jsonCases = casesOf("json.json") as readonly Case[];
 describe.skipIf(jsonCases.length === 0)("json.json (skipped where it is missing)", () => {
   it.each(jsonCases)("$kind: $response", ({ answer, response, reward }) => {
     expect(oneOf(reward)).toContain(json()(taskOf({ answer }), episodeOf(response)).reward);
   });
 });
 
-const choices = casesOf<Case & { readonly evaluator: string }>("choice-and-number.json").filter(
-  ({ evaluator }) => evaluator === "multipleChoice",
-);
+const choices = (
+  casesOf("choice-and-number.json") as readonly (Case & { readonly evaluator: string })[]
+).filter(({ evaluator }) => evaluator === "multipleChoice");
 describe.skipIf(choices.length === 0)(
   "choice-and-number.json (skipped where it is missing)",
   () => {
@@ -85,7 +85,7 @@ const rewards: Readonly<Record<string, (answer: string, response: string) => Eva
     ),
 };
 
-const words = casesOf<WordCase>("words.json").flatMap(({ evaluators, ...rest }) =>
+const words = (casesOf("words.json") as readonly WordCase[]).flatMap(({ evaluators, ...rest }) =>
   evaluators.map((evaluator) => ({ evaluator, ...rest })),
 );
 describe.skipIf(words.length === 0)("words.json (skipped where it is missing)", () => {
@@ -101,7 +101,7 @@ interface FormatCase {
   readonly response: { readonly content: string; readonly reasoning?: string };
 }
 
-const formats = casesOf<FormatCase>("format-penalty.json");
+const formats = casesOf("format-penalty.json") as readonly FormatCase[];
 describe.skipIf(formats.length === 0)("format-penalty.json (skipped where it is missing)", () => {
   it.each(formats)("$response", ({ tags, response }) => {
     const step = makeStep({ response: { role: "assistant", ...response } });

@@ -47,6 +47,7 @@ export function withTests(
 const harness = (file: string, id: string, firstLine: number): string => `
 import assert from "node:assert";
 import { readFileSync, writeSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 const secret = readFileSync(3, "utf8");
 const write = writeSync;
 const exit = process.exit.bind(process);
@@ -84,6 +85,7 @@ process.exit = (code = process.exitCode ?? 0) => {
   else if (by.tests) state = "done";
   exit(code);
 };
+syncBuiltinESMExports();
 process.on("exit", (code) => {
   if (code === 0 && state === "done") write(3, secret);
 });
