@@ -7,7 +7,7 @@ import {
   scored,
   tooLong,
 } from "./scorer.ts";
-import { answerTokens } from "./normalize-answer.ts";
+import { answerTokens, referenceTokens } from "./normalize-answer.ts";
 import { asText } from "./match.ts";
 
 /**
@@ -23,7 +23,6 @@ export interface F1Options<Metadata> extends AnswerOptions<Metadata> {
 
 /** Token F1 of two lists of words. */
 function tokenF1(found: readonly string[], expected: readonly string[]): number {
-  if (found.length === 0 || expected.length === 0) return found.length === expected.length ? 1 : 0;
   const rest = new Map<string, number>();
   for (const word of expected) rest.set(word, (rest.get(word) ?? 0) + 1);
   let common = 0;
@@ -36,7 +35,7 @@ function tokenF1(found: readonly string[], expected: readonly string[]): number 
 }
 
 /**
- * F1 of the words of the text and of the reference answer, normalized as in SQuAD; of several references,
+ * F1 of the words of the text and of the reference answer, normalized as in SQuAD but for the signs of numbers; of several references,
  * the best. The signals are `f1` and `exact`.
  *
  * @example
@@ -45,7 +44,9 @@ function tokenF1(found: readonly string[], expected: readonly string[]): number 
 export function f1<Metadata = unknown>(options: F1Options<Metadata> = {}): SyncScorer<Metadata> {
   const { threshold = 1 } = options;
   return (task, episode) => {
-    const answers = readAnswers(task, options.answer).map((answer) => answerTokens(asText(answer)));
+    const answers = readAnswers(task, options.answer).map((answer) =>
+      referenceTokens(asText(answer), task.id),
+    );
     const text = readText(episode, options);
     if (text === null) return tooLong();
     const found = answerTokens(text);

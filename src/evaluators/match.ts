@@ -8,7 +8,7 @@ import {
   scored,
   tooLong,
 } from "./scorer.ts";
-import { normalizeAnswer } from "./normalize-answer.ts";
+import { normalizeAnswer, referenceTokens } from "./normalize-answer.ts";
 
 /**
  * Options of {@link exactMatch}.
@@ -28,14 +28,16 @@ export const asText = (value: unknown): string =>
 function compare<Metadata>(
   options: AnswerOptions<Metadata>,
   normalize: (text: string) => string,
+  normalizeReference: (text: string, taskId: string) => string = normalize,
 ): SyncScorer<Metadata> {
   return (task, episode) => {
-    const answers = readAnswers(task, options.answer);
+    const answers = readAnswers(task, options.answer).map((answer) =>
+      normalizeReference(asText(answer), task.id),
+    );
     const text = readText(episode, options);
     if (text === null) return tooLong();
     const found = normalize(text);
-    const isEqual = answers.some((answer) => normalize(asText(answer)) === found);
-    return scored(isEqual ? 1 : 0, { found: note(found) });
+    return scored(answers.includes(found) ? 1 : 0, { found: note(found) });
   };
 }
 
@@ -53,7 +55,8 @@ export function exactMatch<Metadata = unknown>(
 
 /**
  * 1 where the text equals the reference answer after the normalization of SQuAD: lower case, without
- * punctuation, without the articles "a", "an" and "the", and with single spaces. Else 0.
+ * punctuation, without the articles "a", "an" and "the", and with single spaces. Else 0. Unlike there, the signs of
+ * numbers count, and a reference of which nothing is left is an error.
  *
  * @example
  * const evaluator = normalizedMatch(); // "The Eiffel Tower." matches "eiffel tower"
@@ -61,5 +64,7 @@ export function exactMatch<Metadata = unknown>(
 export function normalizedMatch<Metadata = unknown>(
   options: AnswerOptions<Metadata> = {},
 ): SyncScorer<Metadata> {
-  return compare(options, normalizeAnswer);
+  return compare(options, normalizeAnswer, (text, taskId) =>
+    referenceTokens(text, taskId).join(" "),
+  );
 }

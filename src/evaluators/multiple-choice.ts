@@ -1,9 +1,7 @@
-/** Which choice a text picks, and whether it is the correct one. */
+/** Whether a text picks the correct choice. */
 import type { Task } from "../core/task.ts";
-import { lastBoxed } from "./boxed.ts";
-import { linearPattern } from "./linear-pattern.ts";
 import { asText } from "./match.ts";
-import { normalizeAnswer } from "./normalize-answer.ts";
+import { alphabet, readChoice } from "./read-choice.ts";
 import {
   type AnswerOptions,
   type SyncScorer,
@@ -28,36 +26,6 @@ export interface MultipleChoiceOptions<Metadata> extends AnswerOptions<Metadata>
   readonly choices?: (task: Task<Metadata>) => readonly string[];
 }
 
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-const afterPhrase = linearPattern(
-  String.raw`(?i:answer|choice|option)\s*(?i:is|:|=)?[\s:*"'$]*(?i:option\s*|choice\s*)?(?:\\text\{)?[(*"']*([A-Z])(?:[).,:*"'}\s]|$)`,
-);
-const alone = linearPattern(String.raw`[\s(\["'*$]*([A-Za-z])[\s)\]"'*$.:]*`);
-const leading = linearPattern(String.raw`^[\s*]*\(?([A-Z])[).:]`);
-const inParentheses = linearPattern(String.raw`\(([A-Z])\)`);
-
-/** The letter that a text picks; null when it picks none of them clearly. */
-function readChoice(text: string, choices: readonly string[]): string | null {
-  const letters = new Set(alphabet.slice(0, choices.length === 0 ? 10 : choices.length));
-  const boxed = lastBoxed(text)?.replace(/^\\text(?:bf)?\{([^{}]{1,100})\}$/u, "$1");
-  const candidates = [
-    boxed === undefined ? null : alone.full(boxed),
-    afterPhrase.findLast(text),
-    alone.full(text),
-    leading.find(text),
-  ];
-  for (const match of candidates) {
-    const letter = match?.[1]?.toUpperCase();
-    if (letter !== undefined && letters.has(letter)) return letter;
-  }
-  const plain = normalizeAnswer(boxed ?? text);
-  const same = choices.flatMap((choice, i) => (normalizeAnswer(choice) === plain ? [i] : []));
-  if (same.length === 1) return alphabet[same[0]!]!;
-  const letter = inParentheses.findLast(text)?.[1];
-  return letter !== undefined && letter !== null && letters.has(letter) ? letter : null;
-}
-
 /** The letter of a reference answer: a letter, an index from 0, or the text of a choice. */
 function letterOf(answer: unknown, choices: readonly string[], taskId: string): string {
   if (typeof answer === "number" && Number.isInteger(answer)) {
@@ -77,9 +45,9 @@ function letterOf(answer: unknown, choices: readonly string[], taskId: string): 
 }
 
 /**
- * 1 where the text picks the correct choice, else 0. Understands `\boxed{C}`, "the answer is (C)", a
- * letter alone, "C) ...", the text of a choice, and as a last resort the last letter in parentheses. A
- * text that picks none clearly gets 0.
+ * 1 where the text picks the correct choice, else 0. Understands `\boxed{C}`, "the answer is (c)", a letter
+ * alone or in the last line, "C) ...", "option C", the text of a choice, and as a last resort the last letter in
+ * parentheses. A text that picks none clearly gets 0.
  *
  * @example
  * const evaluator = multipleChoice<{ options: string[] }>({

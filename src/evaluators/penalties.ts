@@ -79,10 +79,25 @@ export function lengthPenalty<Metadata = unknown>(
  * const options: FormatPenaltyOptions = { tags: ["think", "answer"] };
  */
 export interface FormatPenaltyOptions extends TextOptions {
-  /** Elements such as `<think>...</think>` that must each be there once, in this order. @default none */
+  /**
+   * Elements such as `<think>...</think>` that must each be there once, in this order. That of reasoning (`think`,
+   * `thinking`, `thought` or `reasoning`) may be captured apart from the text, or begin in the prompt. @default none
+   */
   readonly tags?: readonly string[];
   /** A pattern that the whole text must match, in RE2's syntax; `.` matches line breaks. @default none */
   readonly pattern?: string | RegExp;
+}
+
+/** Elements that hold reasoning. */
+const reasoningTags: readonly string[] = ["think", "thinking", "thought", "reasoning"];
+
+/** The text with the reasoning that was captured apart, or that a chat template opens in the prompt, as an element. */
+function withReasoning(text: string, tag: string, episode: Episode | null): string {
+  if (text.includes(`<${tag}>`)) return text;
+  const last = episode?.trajectories.flatMap(({ steps }) => steps).at(-1);
+  const reasoning = last?.trace.response.reasoning ?? "";
+  if (reasoning !== "") return `<${tag}>${reasoning}</${tag}>${text}`;
+  return text.includes(`</${tag}>`) ? `<${tag}>${text}` : text;
 }
 
 /** How many of the elements are there once, closed, and after those before them. */
@@ -124,8 +139,12 @@ export function formatPenalty<Metadata = unknown>(
   return (_task, episode) => {
     const text = readText(episode, options);
     if (text === null) return penalty(1);
-    const matched = compiled === null || compiled.full(text) === null ? 0 : 1;
-    return penalty((total - tagsInOrder(text, tags) - matched) / total);
+    const tag = tags.find((one) => reasoningTags.includes(one)) ?? reasoningTags[0]!;
+    const whole = withReasoning(text, tag, options.text === undefined ? episode : null);
+    const isMatch = [text, whole].some((one) => (compiled?.full(one) ?? null) !== null);
+    return penalty(
+      (total - tagsInOrder(tags.includes(tag) ? whole : text, tags) - (isMatch ? 1 : 0)) / total,
+    );
   };
 }
 

@@ -11,7 +11,8 @@ import {
   tooLong,
 } from "./scorer.ts";
 import { normalizeText } from "../util/normalize-text.ts";
-import { readJson, sameJson } from "./json/read-json.ts";
+import { isSameJson } from "../util/exact-json.ts";
+import { readResponse } from "./json/read-json.ts";
 import { asText } from "./match.ts";
 
 /** What an MCP environment reports at the end of an episode whose task has checks. */
@@ -20,8 +21,8 @@ const signal = "env_checks_passed";
 /** JSON and numbers by value, other text but for case and white space. */
 function isSame(text: string, answer: string): boolean {
   if (normalizeText(text) === normalizeText(answer)) return true;
-  const [given, wanted] = [readJson(text), readJson(answer)];
-  return "value" in given && "value" in wanted && sameJson(given.value, wanted.value);
+  const [given, wanted] = [readResponse(text), readResponse(answer)];
+  return "value" in given && "value" in wanted && isSameJson(given.value, wanted.value);
 }
 
 function passedOf({ trajectories }: Episode): number | undefined {

@@ -78,6 +78,63 @@ describe("normalizedMatch", () => {
   });
 });
 
+describe("the punctuation of numbers", () => {
+  it.each([
+    ["5", "-5", 0],
+    ["−5", "-5", 1],
+    ["(-5)", "-5", 1],
+    ["+5", "5", 1],
+    ["- 5 apples", "5 apples", 1],
+    ["15", "1.5", 0],
+    ["1.5.", "1.5", 1],
+    ["5", ".5", 0],
+    ["It was 1066.", "it was 1066", 1],
+    ["1066...", "1066", 1],
+    ["1e5", "1e-5", 0],
+    ["1E-5", "1e-5", 1],
+    ["1e+5", "1e5", 1],
+    ["12", "1/2", 0],
+    ["1/2", "1/2", 1],
+    ["1000", "1,000", 1],
+    ["$1,234,567.5", "1234567.5", 1],
+    ["15", "1,5", 0],
+    ["1990-1995", "19901995", 0],
+    ["230", "2:30", 0],
+    ["106", "10^6", 0],
+    ["-$5", "$5", 0],
+    ["-.5", ".5", 0],
+    ["covid 19", "covid-19", 0],
+    ["covid19", "covid-19", 1],
+    ["GPT-4!", "gpt4", 1],
+    ["5%", "5", 1],
+    ["C", "C++", 1],
+    ["state-of-the-art 3D", "stateoftheart 3d", 1],
+    ["10.0.0.1", "10001", 0],
+  ])("%j against %j is %d", (output, answer, reward) => {
+    expect(normalizedMatch()(taskOf({ answer }), episodeOf(output)).reward).toBe(reward);
+    if (reward === 1) expect(f1()(taskOf({ answer }), episodeOf(output)).reward).toBe(1);
+    else expect(f1()(taskOf({ answer }), episodeOf(output)).reward).toBeLessThan(1);
+  });
+
+  it.each(["A", "the", "!!!", "", "a - an", "“the.", ["Rome", "?"]])(
+    "is all of the reference %j, which is refused",
+    (answer) => {
+      const isOther = answer === "“the.";
+      for (const evaluate of [normalizedMatch(), f1()]) {
+        const score = () => evaluate(taskOf({ answer }), episodeOf(""));
+        if (isOther) expect(score().reward).toBe(0);
+        else
+          expect(score).toThrow(
+            expect.objectContaining({
+              code: "EVALUATOR_FAILED",
+              message: expect.stringContaining('"task-1" is only articles') as string,
+            }),
+          );
+      }
+    },
+  );
+});
+
 describe("f1", () => {
   it.each([
     ["Denver Broncos", "Denver Broncos", 1],
@@ -87,7 +144,6 @@ describe("f1", () => {
     ["nothing like it", "Denver Broncos", 0],
     ["to be to be", "to be", 2 / 3],
     ["", "x", 0],
-    ["the", "a", 1],
     ["Broncos", ["Panthers", "Denver Broncos", "none"], 2 / 3],
     ["__proto__ constructor", "constructor", 2 / 3],
   ])("%j against %j is %d", (output, answer, reward) => {

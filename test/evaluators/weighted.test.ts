@@ -126,6 +126,43 @@ describe("formatPenalty", () => {
     expect(evaluate(task, episodeOf(text))).toEqual({ reward, isCorrect: null });
   });
 
+  it.each([
+    [["think"], "12", "3 times 4", 0],
+    [["think", "answer"], "<answer>12</answer>", "3 times 4", 0],
+    [["think", "answer"], "12", "3 times 4", -0.5],
+    [["answer", "think"], "<answer>12</answer>", "3 times 4", -0.5],
+    [["answer"], "12", "<answer>12</answer>", -1],
+    [["reasoning"], "12", "3 times 4", 0],
+    [["think"], "<think>3 times 4</think>12", "3 times 4", 0],
+    [["think"], "12", "", -1],
+    [["think"], "12", undefined, -1],
+    [["think"], "3 times 4</think>12", undefined, 0],
+    [["thinking"], "3 times 4\n</thinking>\n12", undefined, 0],
+    [["think"], "3 times 4</think></think>12", undefined, -1],
+    [["answer"], "12</answer>", undefined, -1],
+    [["think", "answer"], "<answer>12</answer></think>", undefined, -0.5],
+  ])("of the tags %j in %j with the reasoning %j is %d", (tags, content, reasoning, reward) => {
+    const response = { role: "assistant" as const, content };
+    const step = makeStep({
+      response: reasoning === undefined ? response : { ...response, reasoning },
+    });
+    for (const output of [content, undefined])
+      expect(formatPenalty({ tags })(task, episodeOf(output, [step])).reward).toBe(reward);
+  });
+
+  it("holds a pattern against the text, and against it with the reasoning", () => {
+    const step = makeStep({
+      response: { role: "assistant", content: "12", reasoning: "3 times 4" },
+    });
+    const score = (pattern: string) =>
+      formatPenalty({ pattern })(task, episodeOf(undefined, [step])).reward;
+    expect(score("\\d+")).toBe(0);
+    expect(score("<think>.+</think>\\d+")).toBe(0);
+    expect(score("<think>\\d+</think>.*")).toBe(-1);
+    const own = formatPenalty({ tags: ["think"], text: () => "12" });
+    expect(own(task, episodeOf(undefined, [step])).reward).toBe(-1);
+  });
+
   it("holds a pattern against the whole text, across lines", () => {
     const evaluate = formatPenalty({ pattern: /<a>.*<\/a>/ });
     expect(evaluate(task, episodeOf("<a>1\n2</a>")).reward).toBe(0);

@@ -1,7 +1,7 @@
 /** Rows of one file, by its ending. */
 import { basename, extname } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
-import { parseJson, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
+import { parseJson, plainRow, requireArray, sourceRow, type SourceRow } from "../source-row.ts";
 import { readLines, checkDataFile, checkWholeFile } from "./json-lines-file.ts";
 import { readParquet } from "./read-parquet.ts";
 import { readTable, type Table } from "./read-table.ts";
@@ -55,7 +55,7 @@ function* readJsonLines(file: string): Generator<SourceRow> {
   for (const { text, number } of lines) {
     if (text.trim() === "") continue;
     const at = `${file}:${number}`;
-    yield sourceRow(at, () => parseJson(text, at));
+    yield sourceRow(at, () => plainRow(parseJson(text, at), at));
   }
 }
 
@@ -76,7 +76,10 @@ function parseList(text: string, file: string): unknown {
 
 function* readJsonList(file: string): Generator<SourceRow> {
   const rows = requireArray(parseList(readText(file), file), file);
-  for (const [index, value] of rows.entries()) yield { at: `${file}, row ${index + 1}`, value };
+  for (const [index, row] of rows.entries()) {
+    const at = `${file}, row ${index + 1}`;
+    yield sourceRow(at, () => plainRow(row, at));
+  }
 }
 
 function* readTableRows(file: string, delimiter: "," | "\t"): Generator<SourceRow> {

@@ -26,7 +26,7 @@ function readId(row: Record<string, unknown>, index: number, at: string): string
   const id = row[key];
   if (id === undefined) return String(index);
   if (typeof id === "string" && id !== "") return id;
-  if (typeof id === "number" && Number.isInteger(id)) return String(id);
+  if (typeof id === "number" && Number.isInteger(id)) return String(BigInt(id));
   throw rowError(
     at,
     `"${key}" must be a string or an integer; got ${JSON.stringify(id)}.`,

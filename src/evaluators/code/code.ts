@@ -1,8 +1,4 @@
 /** Whether a program that a model wrote passes tests. */
-import { randomUUID } from "node:crypto";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Task } from "../../core/task.ts";
 import { ConfigError } from "../../core/errors.ts";
 import {
@@ -18,18 +14,11 @@ import {
 } from "../scorer.ts";
 import { fencedCode } from "./fenced-code.ts";
 import { type CodeLanguage, runtimes } from "./languages.ts";
-import { type SandboxLimits, type SandboxResult, canIsolate, runSandboxed } from "./sandbox.ts";
+import { type CodeTest, type RunOptions, runTest } from "./run-test.ts";
+import { canIsolate } from "./sandbox.ts";
 
 export type { CodeLanguage } from "./languages.ts";
-
-/**
- * One test: code that is run after the program and throws where it fails, or what the program writes for
- * an input.
- *
- * @example
- * const tests: CodeTest[] = ["assert add(1, 2) == 3", { input: "1 2\n", output: "3\n" }];
- */
-export type CodeTest = string | { readonly input: string; readonly output: string };
+export type { CodeTest } from "./run-test.ts";
 
 /**
  * Options of {@link code}.
@@ -53,7 +42,14 @@ export interface CodeOptions<Metadata> extends TextOptions {
   readonly memoryMb?: number;
   /** Size of each file that a Python program may write, in MiB; JavaScript may write none. @default 8 */
   readonly maxFileMb?: number;
-  /** What a program may write to its outputs, in bytes per test. @default 65536 */
+  /** How outputs are compared: line by line, or only their words. @default "lines" */
+  readonly whitespace?: "lines" | "words";
+  /**
+   * Maximum difference of a number in an output, the larger of both; integers are exact. @default none, numbers
+   * are compared as text
+   */
+  readonly tolerance?: { readonly absolute?: number; readonly relative?: number };
+  /** What a program may write to its outputs beyond what is expected, in bytes per test. @default 65536 */
   readonly maxOutputBytes?: number;
   /** Whether to refuse to run where network and processes cannot be isolated. @default false */
   readonly requireIsolation?: boolean;
@@ -66,7 +62,8 @@ const maxTests = 100;
 /**
  * 1 where the program in the text passes all tests, else 0, or the fraction that it passes. Takes the
  * last fenced block of the language, else the whole text. Each test runs in a child process with limits
- * on time, memory, output and files; what that does and does not keep apart is in docs/ready-evaluators.md.
+ * on time, memory, output and files: for an output, the program as its language runs it, which must exit with
+ * status 0; for code, the program imported and then the code, which must come to its end; what that does and does not keep apart is in docs/ready-evaluators.md.
  * The signal is `tests_passed`, a fraction.
  *
  * @example
@@ -76,7 +73,7 @@ const maxTests = 100;
  * });
  */
 export function code<Metadata = unknown>(options: CodeOptions<Metadata>): Scorer<Metadata> {
-  const limits = checkOptions(options);
+  const how = checkOptions(options);
   const { language, partial = false, requireIsolation = false } = options;
   return async (task, episode) => {
     const tests = readTests(task, options.tests);
@@ -87,7 +84,7 @@ export function code<Metadata = unknown>(options: CodeOptions<Metadata>): Scorer
     let passed = 0;
     const reasons: string[] = [];
     for (const test of tests) {
-      const reason = await runTest(program, test, options, limits);
+      const reason = await runTest(program, test, how);
       if (reason === null) passed++;
       else reasons.push(reason);
       if (reason !== null && !partial) break;
@@ -99,7 +96,7 @@ export function code<Metadata = unknown>(options: CodeOptions<Metadata>): Scorer
   };
 }
 
-function checkOptions<Metadata>(options: CodeOptions<Metadata>): SandboxLimits {
+function checkOptions<Metadata>(options: CodeOptions<Metadata>): RunOptions {
   const { timeoutMs = 10_000, memoryMb = 256, maxFileMb = 8, maxOutputBytes = 65_536 } = options;
   const limits = { timeoutMs, memoryMb, maxFileMb, maxOutputBytes };
   const wrong = Object.entries(limits).find(([, value]) => !Number.isInteger(value) || value < 1);
@@ -116,7 +113,8 @@ function checkOptions<Metadata>(options: CodeOptions<Metadata>): SandboxLimits {
       hint: `Use one of ${Object.keys(runtimes).join(", ")}.`,
     });
   }
-  return limits;
+  const { language, python = "python3", whitespace = "lines", tolerance = null } = options;
+  return { language, python, limits, output: { whitespace, tolerance } };
 }
 
 function readTests<Metadata>(
@@ -139,79 +137,6 @@ function readTests<Metadata>(
     { taskId: task.id },
   );
 }
-
-/** Why a program did not pass; null where it did. */
-async function runTest<Metadata>(
-  program: string,
-  test: CodeTest,
-  options: CodeOptions<Metadata>,
-  limits: SandboxLimits,
-): Promise<string | null> {
-  const runtime = runtimes[options.language];
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "agent-trainer-code-")));
-  try {
-    const source = typeof test === "string" ? `${program}\n${test}\n` : program;
-    await writeFile(join(folder, runtime.programFile), source);
-    await writeFile(join(folder, runtime.harnessFile), runtime.harness);
-    const secret = randomUUID();
-    const isPython = options.language === "python";
-    const result = await runSandboxed(
-      {
-        executable: isPython ? (options.python ?? "python3") : process.execPath,
-        args: runtime.args(folder, limits.memoryMb),
-        cwd: folder,
-        stdin: typeof test === "string" ? "" : test.input,
-        secret,
-        limitAddressSpace: runtime.limitAddressSpace,
-      },
-      limits,
-    );
-    if (isMissing(result)) throw cannotStart(options.python ?? "python3", result.stderr);
-    return verdict(result, test, secret);
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-/** The shell's and `unshare`'s status for a program that is not there. */
-const isMissing = ({ exitCode, reply, stderr }: SandboxResult): boolean =>
-  (exitCode === 127 || exitCode === 126) && reply === "" && /not found|No such file/u.test(stderr);
-
-function verdict(result: SandboxResult, test: CodeTest, secret: string): string | null {
-  const { ended, exitCode, stdout, stderr, reply } = result;
-  if (ended !== "exit")
-    return {
-      timeout: "time limit",
-      memory: "memory limit",
-      output: "output limit",
-      abort: "it was stopped",
-    }[ended];
-  if (exitCode !== 0 || reply !== secret) {
-    const last = stderr.trim().split("\n").at(-1) ?? "";
-    return exitCode === 0
-      ? "the program ended before its tests"
-      : `exit status ${exitCode}: ${last}`;
-  }
-  if (typeof test === "string") return null;
-  return lines(stdout) === lines(test.output)
-    ? null
-    : `the output is ${JSON.stringify(note(stdout))}`;
-}
-
-/** Without white space at the ends of lines and of the whole. */
-const lines = (text: string): string =>
-  text
-    .split("\n")
-    .map((line) => line.trimEnd())
-    .join("\n")
-    .trim();
-
-const cannotStart = (program: string, stderr: string): Error =>
-  evaluatorError(
-    `"${program}" cannot be started: ${note(stderr.trim())}`,
-    "Install it, or set `python` to the path of the program.",
-    { program },
-  );
 
 const cannotIsolate = (): Error =>
   evaluatorError(

@@ -1,4 +1,5 @@
 /** The program in what a model wrote. */
+import { fencedBlocks } from "../fences.ts";
 
 const names: Readonly<Record<string, readonly string[]>> = {
   javascript: ["javascript", "js", "mjs"],
@@ -6,25 +7,11 @@ const names: Readonly<Record<string, readonly string[]>> = {
   python: ["python", "py", "python3"],
 };
 
-/**
- * The last fenced block of the language, else the last fenced block, else the whole text. A block that is
- * not closed reaches to the end.
- */
+/** The last fenced block of the language, else the last fenced block, else the whole text. */
 export function fencedCode(text: string, language: string): string {
-  const blocks: { readonly info: string; readonly lines: string[] }[] = [];
-  let open: (typeof blocks)[number] | null = null;
-  for (const line of text.split("\n")) {
-    const isFence = line.trimStart().startsWith("```");
-    if (open !== null && isFence) {
-      open = null;
-    } else if (isFence) {
-      open = { info: line.trim().slice(3).trim().toLowerCase(), lines: [] };
-      blocks.push(open);
-    } else {
-      open?.lines.push(line);
-    }
-  }
+  const blocks = fencedBlocks(text);
   const known = names[language] ?? [];
-  const block = blocks.findLast(({ info }) => known.includes(info)) ?? blocks.at(-1);
-  return block === undefined ? text : block.lines.join("\n");
+  const isKnown = (info: string): boolean => known.includes(info.split(/\s/u, 1)[0]!.toLowerCase());
+  const block = blocks.findLast(({ info }) => isKnown(info)) ?? blocks.at(-1);
+  return block?.text ?? text;
 }

@@ -1,4 +1,7 @@
-/** How a program of each language is started: with a harness that reports that it ran to its end. */
+/** How programs of each language are started, alone or with tests behind them. */
+import { randomUUID } from "node:crypto";
+import { withTests } from "./node-tests.ts";
+import { pythonHarness } from "./python-tests.ts";
 
 /**
  * Languages of programs; `javascript` is an ES module, `commonjs` has `require`.
@@ -8,53 +11,57 @@
  */
 export type CodeLanguage = "javascript" | "commonjs" | "python";
 
-/** What starts a program. */
-export interface Runtime {
-  readonly programFile: string;
-  readonly harnessFile: string;
-  readonly harness: string;
-  readonly limitAddressSpace: boolean;
-  args(folder: string, memoryMb: number): readonly string[];
+/** Files to write and start, by name. */
+export interface Launch {
+  readonly files: Readonly<Record<string, string>>;
+  readonly start: string;
+  /** What it reads from its file descriptor 3, to which it then writes the secret. */
+  readonly channel?: string;
 }
 
-// The harness replies with the secret only after the program has ended: a program that calls exit(0)
-// before its tests have run does not pass.
-const nodeHarness = (program: string): string => `
-import { readFileSync, writeSync } from "node:fs";
-const [exit, write] = [process.exit.bind(process), writeSync];
-const secret = readFileSync(3, "utf8");
-await import("./${program}");
-write(3, secret);
-exit(0);
-`;
-
-const pythonHarness = `
-import os, runpy, sys
-reply, leave, secret = os.write, os._exit, b""
-while chunk := os.read(3, 65536):
-    secret += chunk
-flush = sys.stdout.flush
-runpy.run_path("program.py", run_name="__main__")
-flush()
-reply(3, secret)
-leave(0)
-`;
+/** What starts a program. */
+export interface Runtime {
+  readonly limitAddressSpace: boolean;
+  /** The program, as its language runs it. */
+  alone(program: string): Launch;
+  /** The program with tests, which write `secret` at their end. */
+  tested(program: string, tests: string, secret: string): Launch;
+  args(start: string, folder: string, memoryMb: number): readonly string[];
+}
 
 const permission = process.allowedNodeEnvironmentFlags.has("--permission")
   ? "--permission"
   : "--experimental-permission";
 
-const node = (programFile: string): Runtime => ({
-  programFile,
-  harnessFile: "harness.mjs",
-  harness: nodeHarness(programFile),
+/** Else Node forgets what a pipe has not taken yet where a program calls `process.exit()`. */
+const wholeOutput = `for (const stream of [process.stdout, process.stderr]) stream._handle?.setBlocking?.(true);`;
+
+const node = (file: string): Runtime => ({
   limitAddressSpace: false,
-  args: (folder, memoryMb) => [
+  alone: (program) => ({
+    files: { [file]: program, "whole-output.cjs": wholeOutput },
+    start: file,
+  }),
+  tested: (program, tests, secret) => {
+    const both = withTests(program, tests, { file, id: randomUUID() });
+    return {
+      files: {
+        [file]: both.program,
+        "harness.mjs": both.harness,
+        "whole-output.cjs": wholeOutput,
+      },
+      start: "harness.mjs",
+      channel: secret,
+    };
+  },
+  args: (start, folder, memoryMb) => [
     permission,
     `--allow-fs-read=${folder}/*`,
+    "--allow-fs-read=/dev/stdin",
     "--no-warnings",
     `--max-old-space-size=${memoryMb}`,
-    `${folder}/harness.mjs`,
+    `--require=${folder}/whole-output.cjs`,
+    `${folder}/${start}`,
   ],
 });
 
@@ -63,10 +70,13 @@ export const runtimes: Readonly<Record<CodeLanguage, Runtime>> = {
   javascript: node("program.mjs"),
   commonjs: node("program.cjs"),
   python: {
-    programFile: "program.py",
-    harnessFile: "harness.py",
-    harness: pythonHarness,
     limitAddressSpace: true,
-    args: (folder) => ["-I", "-S", "-B", `${folder}/harness.py`],
+    alone: (program) => ({ files: { "program.py": program }, start: "program.py" }),
+    tested: (program, tests, secret) => ({
+      files: { "program.py": program, "run-tests.py": pythonHarness },
+      start: "run-tests.py",
+      channel: JSON.stringify({ secret, tests }),
+    }),
+    args: (start, folder) => ["-s", "-B", `${folder}/${start}`],
   },
 };

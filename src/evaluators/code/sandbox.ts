@@ -19,8 +19,8 @@ export interface SandboxCommand {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly stdin: string;
-  /** What the child can read from its file descriptor 3, where it may also write. */
-  readonly secret: string;
+  /** What the child can read from its file descriptor 3, where it may also write. @default no descriptor 3 */
+  readonly channel?: string;
   /** Whether the address space is limited, too; a JavaScript engine reserves more than it uses. */
   readonly limitAddressSpace: boolean;
 }
@@ -49,7 +49,10 @@ async function tryNamespaces(): Promise<boolean> {
   );
 }
 
-/** Limits that the shell sets; one that the system does not have is omitted. */
+/**
+ * Limits that the shell sets; one that the system does not have is omitted. What Node starts has a socket as its
+ * standard input, which a program cannot open as /dev/stdin; `cat` makes a pipe of it.
+ */
 function limitScript({ timeoutMs, memoryMb, maxFileMb }: SandboxLimits, address: boolean): string {
   const limits = [
     `-t ${Math.ceil(timeoutMs / 1000) + 1}`,
@@ -58,7 +61,7 @@ function limitScript({ timeoutMs, memoryMb, maxFileMb }: SandboxLimits, address:
     "-n 256",
     ...(address ? [`-v ${memoryMb * 1024}`] : []),
   ];
-  return `${limits.map((one) => `ulimit ${one} 2>/dev/null`).join("; ")}; exec "$@"`;
+  return `${limits.map((one) => `ulimit ${one} 2>/dev/null`).join("; ")}; cat | "$@"`;
 }
 
 /** Rejects only when the program cannot be started. */
@@ -81,7 +84,7 @@ export async function runSandboxed(
         LANG: "C.UTF-8",
       },
       stdin: command.stdin,
-      channel: command.secret,
+      ...(command.channel === undefined ? {} : { channel: command.channel }),
       // A process namespace ends with its first process; elsewhere, one may leave its group.
       endsAll: isolated.length === 0,
     },

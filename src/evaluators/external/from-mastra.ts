@@ -2,6 +2,7 @@
 import type { ChatMessage } from "../../core/message.ts";
 import { messageText } from "../../core/message-text.ts";
 import type { Task } from "../../core/task.ts";
+import { plainOf } from "../../util/exact-json.ts";
 import { readJson } from "../json/read-json.ts";
 import { fieldOf, readText, type Scorer, type TextOptions, tooLong } from "../scorer.ts";
 import { episodeMessages } from "../trajectory/read-trajectory.ts";
@@ -101,7 +102,7 @@ function storedMessage(
     return {
       toolCallId: id,
       toolName: name,
-      args: "value" in reading ? reading.value : {},
+      args: "value" in reading ? plainOf(reading.value) : {},
       ...(answer === undefined ? { state: "call" } : { state: "result", result: textOf(answer) }),
     };
   });

@@ -2,18 +2,19 @@
  * When a function call is one of those that are accepted: the rules of the AST evaluation of the Berkeley
  * Function-Calling Leaderboard, for Python-like JSON types.
  */
+import { type ExactJson, isSameJson, JsonNumber } from "../../util/exact-json.ts";
 import { isJsonObject } from "../../util/json-object.ts";
 
+type Fields = ReadonlyMap<string, ExactJson>;
+
 /** Accepted values by parameter; `""` among them makes a parameter optional. */
-export type AcceptedArguments = Readonly<Record<string, readonly unknown[]>>;
+export type AcceptedArguments = ReadonlyMap<string, readonly ExactJson[]>;
 
 /** What a function takes, from its JSON Schema. */
 export interface FunctionShape {
   readonly properties: Readonly<Record<string, unknown>>;
   readonly required: readonly string[];
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Without spaces and the signs `,./-_*^`, in lower case, with double quotes. */
 const plainText = (text: string): string =>
@@ -22,54 +23,54 @@ const plainText = (text: string): string =>
     .toLowerCase()
     .replaceAll("'", '"');
 
-const matches = (value: unknown, expected: unknown): boolean => {
+const isObject = (value: ExactJson): value is Fields => value instanceof Map;
+
+const matches = (value: ExactJson, expected: ExactJson): boolean => {
   if (typeof value === "string" && typeof expected === "string") {
     return plainText(value) === plainText(expected);
   }
   if (Array.isArray(value) && Array.isArray(expected)) {
+    const [items, others] = [value as readonly ExactJson[], expected as readonly ExactJson[]];
     return (
-      value.length === expected.length &&
-      value.every((item: unknown, i) =>
-        isJsonObject(item) && isJsonObject(expected[i])
-          ? matchesObject(item, expected[i])
-          : matches(item, expected[i]),
-      )
+      items.length === others.length && items.every((item, i) => isAccepted(item, [others[i]!]))
     );
   }
-  return value === expected;
+  return !isObject(value) && isSameJson(value, expected);
 };
 
 /** An accepted object has a list of accepted values for each key, as the arguments do. */
 function matchesObject(value: Fields, expected: Fields): boolean {
-  const listed = (key: string): readonly unknown[] => {
-    const found = Object.hasOwn(expected, key) ? expected[key] : undefined;
-    return Array.isArray(found) ? found : [];
+  const listed = (key: string): readonly ExactJson[] => {
+    const found = expected.get(key);
+    return Array.isArray(found) ? (found as readonly ExactJson[]) : [];
   };
   return (
-    Object.entries(value).every(([key, one]) => isAccepted(one, listed(key))) &&
-    Object.keys(expected).every((key) => Object.hasOwn(value, key) || listed(key).includes(""))
+    [...value].every(([key, one]) => isAccepted(one, listed(key))) &&
+    [...expected.keys()].every((key) => value.has(key) || listed(key).includes(""))
   );
 }
 
-const isAccepted = (value: unknown, accepted: readonly unknown[]): boolean =>
+const isAccepted = (value: ExactJson, accepted: readonly ExactJson[]): boolean =>
   accepted.some((one) =>
-    isJsonObject(value) && isJsonObject(one) ? matchesObject(value, one) : matches(value, one),
+    isObject(value) && isObject(one) ? matchesObject(value, one) : matches(value, one),
   );
 
-const typeChecks: Readonly<Record<string, (value: unknown) => boolean>> = {
+const isNumber = (value: ExactJson): boolean => value instanceof JsonNumber;
+
+const typeChecks: Readonly<Record<string, (value: ExactJson) => boolean>> = {
   string: (value) => typeof value === "string",
-  integer: Number.isInteger,
-  float: (value) => typeof value === "number",
-  number: (value) => typeof value === "number",
+  integer: (value) => value instanceof JsonNumber && Number.isInteger(value.value),
+  float: isNumber,
+  number: isNumber,
   boolean: (value) => typeof value === "boolean",
   array: Array.isArray,
   tuple: Array.isArray,
-  dict: isJsonObject,
-  object: isJsonObject,
+  dict: isObject,
+  object: isObject,
 };
 
 /** A type that is not known fits; so does the type of an accepted value, such as a variable's name. */
-function hasType(value: unknown, property: unknown, accepted: readonly unknown[]): boolean {
+function hasType(value: ExactJson, property: unknown, accepted: readonly ExactJson[]): boolean {
   const type: unknown = isJsonObject(property) ? property.type : undefined;
   const check =
     typeof type === "string" && Object.hasOwn(typeChecks, type) ? typeChecks[type] : undefined;
@@ -84,18 +85,17 @@ export function argumentProblem(
   accepted: AcceptedArguments,
   shape: FunctionShape | null,
 ): string | null {
-  const missing = (shape?.required ?? []).find((name) => !Object.hasOwn(values, name));
+  const missing = (shape?.required ?? []).find((name) => !values.has(name));
   if (missing !== undefined) return `the required parameter "${missing}" is missing`;
-  for (const [name, value] of Object.entries(values)) {
+  for (const [name, value] of values) {
     const isKnown = shape === null || Object.hasOwn(shape.properties, name);
-    if (!isKnown || !Object.hasOwn(accepted, name)) return `the parameter "${name}" is unexpected`;
-    if (!hasType(value, shape?.properties[name], accepted[name]!)) {
+    const wanted = accepted.get(name);
+    if (!isKnown || wanted === undefined) return `the parameter "${name}" is unexpected`;
+    if (!hasType(value, shape?.properties[name], wanted)) {
       return `the parameter "${name}" has the wrong type`;
     }
-    if (!isAccepted(value, accepted[name]!)) return `the value of "${name}" is not accepted`;
+    if (!isAccepted(value, wanted)) return `the value of "${name}" is not accepted`;
   }
-  const absent = Object.keys(accepted).find(
-    (name) => !Object.hasOwn(values, name) && !accepted[name]!.includes(""),
-  );
-  return absent === undefined ? null : `the parameter "${absent}" is missing`;
+  const absent = [...accepted].find(([name, wanted]) => !values.has(name) && !wanted.includes(""));
+  return absent === undefined ? null : `the parameter "${absent[0]}" is missing`;
 }

@@ -2,10 +2,10 @@
 import type { ToolDefinition } from "../../core/message.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { readJson } from "../json/read-json.ts";
+import { type ExactJson, exactOf, writeExact } from "../../util/exact-json.ts";
+import { exactReference, readArguments } from "../json/read-json.ts";
 import { type SyncScorer, evaluatorError, fieldOf, noReference, scored } from "../scorer.ts";
 import { type AcceptedArguments, type FunctionShape, argumentProblem } from "./call-rules.ts";
-import { isJsonObject } from "../../util/json-object.ts";
 
 const maxCalls = 100;
 const maxArgumentChars = 100_000;
@@ -40,8 +40,8 @@ export type ExpectedCall = Readonly<Record<string, Readonly<Record<string, reado
  * };
  */
 export interface FunctionCallsOptions<Metadata> {
-  /** The expected calls; none means that no call may be made. @default `task.metadata.answer` */
-  readonly answer?: (task: Task<Metadata>) => readonly ExpectedCall[];
+  /** The expected calls, or their JSON; none means that no call may be made. @default `task.metadata.answer` */
+  readonly answer?: (task: Task<Metadata>) => readonly ExpectedCall[] | string;
   /** The calls that were made. @default those of the last response that has any */
   readonly calls?: (episode: Episode) => readonly MadeCall[];
   /** The functions, for names and types of parameters. @default the tools of the captured calls */
@@ -80,7 +80,7 @@ export function functionCalls<Metadata = unknown>(
     }
     const parsed = made.map((call) => ({
       name: plainName(call.name),
-      values: readArguments(call),
+      values: argumentsOf(call),
     }));
     const shapes = shapesOf(options.tools?.(task) ?? capturedTools(episode));
     const problem = ({ name, accepted }: Expected, index: number): string | null => {
@@ -110,34 +110,33 @@ interface Expected {
 /** OpenAI's interface has no dots in names, so clients send underscores. */
 const plainName = (name: string): string => name.replaceAll(".", "_");
 
-function readArguments(call: MadeCall): Readonly<Record<string, unknown>> | null {
-  if (typeof call.arguments !== "string") return call.arguments;
-  if (call.arguments.length > maxArgumentChars) return null;
-  const reading = readJson(call.arguments.trim() === "" ? "{}" : call.arguments);
-  const value = "value" in reading ? reading.value : null;
-  return isJsonObject(value) ? value : null;
+function argumentsOf({ arguments: given }: MadeCall): ReadonlyMap<string, ExactJson> | null {
+  if (typeof given === "string")
+    return given.length > maxArgumentChars ? null : readArguments(given);
+  const value = exactOf(given);
+  return value instanceof Map ? value : null;
 }
 
 function readExpected<Metadata>(
   task: Task<Metadata>,
-  answer?: (task: Task<Metadata>) => readonly ExpectedCall[],
+  answer?: (task: Task<Metadata>) => readonly ExpectedCall[] | string,
 ): readonly Expected[] {
   const found: unknown = answer === undefined ? fieldOf(task, "answer") : answer(task);
   if (found === undefined || found === null) {
     throw noReference(task, answer === undefined ? "answer" : undefined);
   }
-  const list = Array.isArray(found) ? (found as readonly unknown[]) : [found];
+  const value = exactReference(found, task.id);
+  const list = Array.isArray(value) ? (value as readonly ExactJson[]) : [value];
   return list.map((one): Expected => {
-    const entries = Object.entries(one ?? {}) as [string, unknown][];
-    const [name, accepted] = entries[0] ?? ["", null];
-    const isValid =
-      entries.length === 1 &&
-      typeof accepted === "object" &&
-      accepted !== null &&
-      Object.values(accepted).every(Array.isArray);
-    if (isValid) return { name, accepted: accepted as AcceptedArguments };
+    const [[name, accepted] = ["", null], ...others] = one instanceof Map ? one : [];
+    if (
+      accepted instanceof Map &&
+      others.length === 0 &&
+      [...accepted.values()].every(Array.isArray)
+    )
+      return { name, accepted: accepted as AcceptedArguments };
     throw evaluatorError(
-      `An expected call of task "${task.id}" is ${JSON.stringify(one)?.slice(0, 100)}.`,
+      `An expected call of task "${task.id}" is ${writeExact(one).slice(0, 100)}.`,
       'Write each as { name: { parameter: [accepted, ...] } }, with "" among the accepted values of an optional one.',
       { taskId: task.id },
     );

@@ -1,6 +1,6 @@
 /** The verifiable instructions of IFEval (Zhou et al., 2023), by their ids, as checks of a text. */
 import { linearPattern } from "../linear-pattern.ts";
-import { jsonText, readJson } from "../json/read-json.ts";
+import { readResponse } from "../json/read-json.ts";
 import { countOf, hasWord, isAll, sentencesOf, wordsOf } from "./text-parts.ts";
 
 /** The arguments of an instruction, named as in IFEval's files. */
@@ -146,7 +146,7 @@ const rules: Readonly<Record<string, Rule>> = {
     read.count("num_highlights"),
   "detectable_format:multiple_sections": (text, read) =>
     sections(text, read.text("section_spliter").trim()) >= read.count("num_sections"),
-  "detectable_format:json_format": (text) => "value" in readJson(jsonText(text)),
+  "detectable_format:json_format": (text) => "value" in readResponse(text),
   "detectable_format:title": (text) =>
     title.all(text).some(({ groups }) => !isEmpty(trimChars(groups[0] ?? "", "<>"))),
   "combination:two_responses": twoResponses,

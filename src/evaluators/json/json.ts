@@ -11,7 +11,8 @@ import {
   scored,
   tooLong,
 } from "../scorer.ts";
-import { jsonText, readJson, sameJson, valueAt } from "./read-json.ts";
+import { type ExactJson, isSameJson, plainOf } from "../../util/exact-json.ts";
+import { exactReference, readResponse, valueAt } from "./read-json.ts";
 import { type SchemaCheck, jsonSchemaCheck, zodCheck } from "./schema-check.ts";
 
 /**
@@ -50,7 +51,7 @@ export interface JsonOptions<Metadata> extends AnswerOptions<Metadata> {
 const isZod = (schema: object): schema is z.ZodType => "_zod" in schema;
 
 /**
- * Scores JSON, alone or in a fenced block: 1 where it fits the schema and equals the reference answer in
+ * Scores JSON, alone or in a fenced block, with all digits of its numbers: 1 where it fits the schema and equals the reference answer in
  * the fields that are compared, else 0, or the fraction of those fields. The signals are `valid_json`,
  * `schema` and `fields`.
  *
@@ -65,16 +66,16 @@ export function json<Metadata = unknown>(
     schema === undefined ? null : isZod(schema) ? zodCheck(schema) : jsonSchemaCheck(schema);
   const comparisons = comparisonsOf(options);
   return (task, episode) => {
-    const expected = comparisons === null ? undefined : reference(task, options);
+    const expected = comparisons === null ? null : reference(task, options);
     const text = readText(episode, options);
     if (text === null) return tooLong();
-    const reading = readJson(jsonText(text));
+    const reading = readResponse(text);
     if ("reason" in reading) return scored(0, { reason: reading.reason }, signalsOf(0, 0, 0));
-    const problem = check?.(reading.value) ?? null;
+    const problem = check?.(plainOf(reading.value)) ?? null;
     if (problem !== null) return scored(0, { reason: problem }, signalsOf(1, 0, 0));
     if (comparisons === null) return scored(1, {}, signalsOf(1, 1, 1));
     const results = comparisons.map(([path, compare]): [string, number] => {
-      const at = (value: unknown): unknown => (path === "" ? value : valueAt(value, path));
+      const at = (value: ExactJson): Found => (path === "" ? value : valueAt(value, path));
       return [path, clamp(Number(compare(at(reading.value), at(expected))))];
     });
     const fraction = results.reduce((sum, [, fit]) => sum + fit, 0) / results.length;
@@ -87,17 +88,30 @@ export function json<Metadata = unknown>(
 
 const clamp = (fit: number): number => (fit >= 0 ? Math.min(fit, 1) : 0);
 
+type Found = ExactJson | undefined;
+type Comparison = (found: Found, expected: Found) => boolean | number;
+
+const isSame: Comparison = (found, expected) =>
+  found === undefined || expected === undefined ? found === expected : isSameJson(found, expected);
+
+const plain = (value: Found): unknown => (value === undefined ? undefined : plainOf(value));
+
 function comparisonsOf<Metadata>({
   schema,
   answer,
   fields,
-}: JsonOptions<Metadata>): readonly (readonly [string, FieldComparison])[] | null {
+}: JsonOptions<Metadata>): readonly (readonly [string, Comparison])[] | null {
   if (fields === undefined) {
-    return schema === undefined || answer !== undefined ? [["", sameJson]] : null;
+    return schema === undefined || answer !== undefined ? [["", isSame]] : null;
   }
   const entries = Array.isArray(fields)
-    ? (fields as readonly string[]).map((path): [string, FieldComparison] => [path, sameJson])
-    : Object.entries(fields as Readonly<Record<string, FieldComparison>>);
+    ? (fields as readonly string[]).map((path): [string, Comparison] => [path, isSame])
+    : Object.entries(fields as Readonly<Record<string, FieldComparison>>).map(
+        ([path, compare]): [string, Comparison] => [
+          path,
+          (found, expected) => compare(plain(found), plain(expected)),
+        ],
+      );
   if (entries.length > 0) return entries;
   throw new ConfigError({
     message: "json() was given an empty list of fields.",
@@ -105,16 +119,14 @@ function comparisonsOf<Metadata>({
   });
 }
 
-/** The reference answer; text that is JSON is parsed. A list is one value here, not several answers. */
-function reference<Metadata>(task: Task<Metadata>, options: JsonOptions<Metadata>): unknown {
+/** The reference answer. A list is one value here, not several answers. */
+function reference<Metadata>(task: Task<Metadata>, options: JsonOptions<Metadata>): ExactJson {
   const [value] = readAnswers(task, (one) => [
     options.answer === undefined
       ? (one.metadata as { readonly answer?: unknown }).answer
       : options.answer(one),
   ]);
-  if (typeof value !== "string") return value;
-  const reading = readJson(value);
-  return "value" in reading ? reading.value : value;
+  return exactReference(value, task.id);
 }
 
 const signalsOf = (valid: number, schema: number, fields: number): readonly Signal[] => [

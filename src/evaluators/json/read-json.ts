@@ -1,21 +1,15 @@
-/** JSON in what a model wrote: found, bounded, and parsed. */
+/** JSON in what a model wrote: found, bounded, and read with all of its digits. */
+import { type ExactJson, parseExact } from "../../util/exact-json.ts";
+import { type FencedBlock, fencedBlocks } from "../fences.ts";
+import { evaluatorError } from "../scorer.ts";
 
 const maxDepth = 64;
 const maxNodes = 20_000;
 
 /** A JSON value, or why there is none. */
-export type JsonReading = { readonly value: unknown } | { readonly reason: string };
+export type JsonReading = { readonly value: ExactJson } | { readonly reason: string };
 
-/** The text itself, or what its last fenced block holds. */
-export function jsonText(text: string): string {
-  const close = text.lastIndexOf("```");
-  const open = close > 0 ? text.lastIndexOf("```", close - 1) : -1;
-  if (open === -1) return text.trim();
-  const body = text.slice(open + 3, close);
-  return body.slice(/^[A-Za-z\d]*[ \t]*\r?\n?/u.exec(body)![0].length).trim();
-}
-
-/** Parses JSON of at most 64 levels and 20,000 values. */
+/** Reads JSON of at most 64 levels and 20,000 values. */
 export function readJson(text: string): JsonReading {
   let depth = 0;
   let nodes = 1;
@@ -33,34 +27,93 @@ export function readJson(text: string): JsonReading {
     if (nodes > maxNodes) return { reason: `the JSON has more than ${maxNodes} values` };
   }
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: parseExact(text) };
   } catch {
     return { reason: "the text is not JSON" };
   }
 }
 
-/** Whether two JSON values are equal; the order of keys does not matter. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b) || (a === 0 && b === 0)) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every(
-      (key) =>
-        Object.hasOwn(b, key) &&
-        sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-    )
-  );
+/** The arguments of a tool call, which may be empty; null for what is not a JSON object. */
+export function readArguments(text: string): ReadonlyMap<string, ExactJson> | null {
+  const reading = readJson(text.trim() === "" ? "{}" : text);
+  return "value" in reading && reading.value instanceof Map ? reading.value : null;
+}
+
+const thinkEnd = "</think>";
+const fence = "```";
+
+/** What may be JSON in a block: a value may begin in the line of the fence, and the last fence may end a line. */
+function blockText({ info, text }: FencedBlock): string {
+  const start = info.search(/[[{]/u);
+  const body = `${start === -1 ? "" : info.slice(start)}\n${text}`.trim();
+  let end = body.length;
+  while (body[end - 1] === "`") end--;
+  return body.length - end >= fence.length ? body.slice(0, end) : body;
+}
+
+/** Between the last two fences, wherever they stand in their lines. */
+function betweenFences(text: string, isAlone: boolean): string | null {
+  const close = text.lastIndexOf(fence);
+  const open = close > 0 ? text.lastIndexOf(fence, close - 1) : -1;
+  if (open === -1 || (isAlone && (open > 0 || !text.endsWith(fence)))) return null;
+  return text.slice(open + fence.length, close).replace(/^[A-Za-z\d]*/u, "");
+}
+
+const isJsonBlock = ({ info }: FencedBlock): boolean => /^json/iu.test(info);
+
+/**
+ * The JSON of a response, after reasoning in think tags: the whole text, else the last fenced block that is JSON.
+ * Blocks of other languages count only where there are no others, and one that is marked as JSON and is not
+ * ends the search.
+ * @param isAlone whether there must be no text around the block. @default false
+ */
+export function readResponse(text: string, isAlone = false): JsonReading {
+  let rest = text.trim();
+  if (rest.startsWith("<think>")) {
+    const end = rest.indexOf(thinkEnd);
+    if (end === -1) return { reason: "the reasoning does not end" };
+    rest = rest.slice(end + thinkEnd.length).trim();
+  }
+  const whole = readJson(rest);
+  if ("value" in whole) return whole;
+  const all = fencedBlocks(rest).filter((block) => block.isAlone || !isAlone);
+  const likely = all.filter((block) => isJsonBlock(block) || /^(?:$|[[{])/u.test(block.info));
+  for (const block of (likely.length > 0 ? likely : all).toReversed()) {
+    const reading = readJson(blockText(block));
+    if ("value" in reading) return reading;
+    if (!isJsonBlock(block)) continue;
+    if (block.text.includes(fence)) break;
+    return reading;
+  }
+  const inner = betweenFences(rest, isAlone);
+  return inner === null ? whole : readJson(inner.trim());
+}
+
+/** A reference answer as JSON; text that is JSON is read. @throws AgentTrainerError for numbers that JSON does not have */
+export function exactReference(value: unknown, taskId: string): ExactJson {
+  if (typeof value === "string") {
+    const reading = readJson(value);
+    return "value" in reading ? reading.value : value;
+  }
+  const text = JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one !== "bigint" && (typeof one !== "number" || Number.isFinite(one))) return one;
+    throw evaluatorError(
+      `The reference answer of task "${taskId}" has the number ${one}, which cannot be compared as JSON.`,
+      "Write the reference as JSON text, with all of its digits.",
+      { taskId },
+    );
+  });
+  return parseExact(text ?? "null");
 }
 
 /** The value at a path such as `user.tags.0`; undefined where there is none. */
-export function valueAt(value: unknown, path: string): unknown {
-  let found = value;
+export function valueAt(value: ExactJson, path: string): ExactJson | undefined {
+  let found: ExactJson | undefined = value;
   for (const key of path.split(".")) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = (found as Record<string, unknown>)[key];
+    if (found instanceof Map) found = (found as ReadonlyMap<string, ExactJson>).get(key);
+    else if (Array.isArray(found) && /^\d+$/u.test(key))
+      found = (found as ExactJson[])[Number(key)];
+    else return undefined;
   }
   return found;
 }

@@ -3,8 +3,9 @@
  * the quotation, and announced as data.
  */
 import { randomBytes } from "node:crypto";
-import { readJson } from "../json/read-json.ts";
+import { plainOf } from "../../util/exact-json.ts";
 import { isJsonObject } from "../../util/json-object.ts";
+import { readResponse } from "../json/read-json.ts";
 
 /** Makes quotations with tags of a random name. */
 export interface Quoter {
@@ -26,19 +27,7 @@ export function createQuoter(id: string = randomBytes(9).toString("hex")): Quote
 
 /** The JSON object that is the whole text, after reasoning in think tags and in one fenced block at most. */
 export function onlyObject(text: string): Readonly<Record<string, unknown>> | null {
-  let rest = text.trim();
-  if (rest.startsWith("<think>")) {
-    const end = rest.indexOf("</think>");
-    if (end === -1) return null;
-    rest = rest.slice(end + "</think>".length).trim();
-  }
-  if (rest.startsWith("```") && rest.endsWith("```") && rest.length > 6) {
-    rest = rest
-      .slice(3, -3)
-      .replace(/^json\b/u, "")
-      .trim();
-  }
-  const reading = readJson(rest);
-  const value = "value" in reading ? reading.value : null;
+  const reading = readResponse(text, true);
+  const value = "value" in reading ? plainOf(reading.value) : null;
   return isJsonObject(value) ? value : null;
 }

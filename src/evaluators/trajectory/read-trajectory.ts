@@ -2,15 +2,15 @@
 import type { ChatMessage } from "../../core/message.ts";
 import type { Task } from "../../core/task.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import { readJson } from "../json/read-json.ts";
+import { exactReference, readArguments } from "../json/read-json.ts";
 import { evaluatorError, fieldOf, noReference } from "../scorer.ts";
-import type { ToolArgs } from "./tool-args.ts";
+import type { ExactArgs } from "./tool-args.ts";
 import { isJsonObject } from "../../util/json-object.ts";
 
 /** A tool call; `args` is null where the model wrote no JSON object. */
 export interface TrajectoryCall {
   readonly name: string;
-  readonly args: ToolArgs | null;
+  readonly args: ExactArgs | null;
 }
 
 /** A message. */
@@ -30,7 +30,7 @@ export const episodeMessages = (episode: Episode): readonly ChatMessage[] =>
 export const turnsOf = (messages: readonly ChatMessage[]): readonly Turn[] =>
   messages.map(({ role, toolCalls = [] }) => ({
     role,
-    calls: toolCalls.map((call) => ({ name: call.name, args: readArgs(call.arguments) })),
+    calls: toolCalls.map((call) => ({ name: call.name, args: readArguments(call.arguments) })),
   }));
 
 /** The turns of a task's reference, which is in OpenAI's format. */
@@ -43,7 +43,9 @@ export function referenceTurns<Metadata>(
     throw noReference(task, reference === undefined ? "reference" : undefined);
   }
   const messages = isJsonObject(found) && "messages" in found ? found["messages"] : found;
-  const turns = Array.isArray(messages) ? messages.map(referenceTurn) : [null];
+  const turns = Array.isArray(messages)
+    ? messages.map((one) => referenceTurn(one, task.id))
+    : [null];
   const at = turns.indexOf(null);
   if (at === -1) return turns as readonly Turn[];
   const shown: unknown = Array.isArray(messages) ? messages[at] : messages;
@@ -54,26 +56,21 @@ export function referenceTurns<Metadata>(
   );
 }
 
-function referenceTurn(message: unknown): Turn | null {
+function referenceTurn(message: unknown, taskId: string): Turn | null {
   if (!isJsonObject(message) || typeof message["role"] !== "string") return null;
   const calls = message["tool_calls"] ?? [];
   if (!Array.isArray(calls)) return null;
-  const read = calls.map(referenceCall);
+  const read = calls.map((call) => referenceCall(call, taskId));
   if (read.includes(null)) return null;
   // The gateway captures both as one role.
   const role = message["role"] === "developer" ? "system" : message["role"];
   return { role, calls: read as TrajectoryCall[] };
 }
 
-function referenceCall(call: unknown): TrajectoryCall | null {
+function referenceCall(call: unknown, taskId: string): TrajectoryCall | null {
   const called = isJsonObject(call) ? call["function"] : null;
   if (!isJsonObject(called) || typeof called["name"] !== "string") return null;
-  const args = readArgs(called["arguments"] ?? {});
-  return args === null ? null : { name: called["name"], args };
-}
-
-function readArgs(given: unknown): ToolArgs | null {
-  if (typeof given !== "string") return isJsonObject(given) ? given : null;
-  const reading = readJson(given.trim() === "" ? "{}" : given);
-  return "value" in reading && isJsonObject(reading.value) ? reading.value : null;
+  const given = called["arguments"] ?? {};
+  const args = typeof given === "string" ? readArguments(given) : exactReference(given, taskId);
+  return args instanceof Map ? { name: called["name"], args } : null;
 }

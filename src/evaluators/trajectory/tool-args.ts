@@ -1,5 +1,9 @@
 /** When the arguments of two tool calls match. */
-import { sameJson, valueAt } from "../json/read-json.ts";
+import { type ExactJson, isSameJson, plainOf } from "../../util/exact-json.ts";
+import { valueAt } from "../json/read-json.ts";
+
+/** Arguments of a tool call, with all digits of their numbers. */
+export type ExactArgs = ReadonlyMap<string, ExactJson>;
 
 /** Arguments of a tool call, parsed. */
 export type ToolArgs = Readonly<Record<string, unknown>>;
@@ -27,15 +31,13 @@ export type ToolArgsRule =
   | readonly string[]
   | ((made: ToolArgs, expected: ToolArgs) => boolean);
 
-type Comparison = (made: ToolArgs, expected: ToolArgs) => boolean;
+type Comparison = (made: ExactArgs, expected: ExactArgs) => boolean;
 
 const isWithin: Comparison = (inner, outer) =>
-  Object.entries(inner).every(
-    ([key, value]) => Object.hasOwn(outer, key) && sameJson(outer[key], value),
-  );
+  [...inner].every(([key, value]) => outer.has(key) && isSameJson(outer.get(key)!, value));
 
 const modes: Readonly<Record<ToolArgsMode, Comparison>> = {
-  exact: sameJson,
+  exact: isSameJson,
   ignore: () => true,
   subset: isWithin,
   superset: (made, expected) => isWithin(expected, made),
@@ -46,12 +48,12 @@ function comparisonOf(rule: ToolArgsRule): Comparison {
   if (typeof rule === "function") {
     return (made, expected) => {
       // The promise of an asynchronous function would be truthy.
-      const isMatch: unknown = rule(made, expected);
+      const isMatch: unknown = rule(plainOf(made) as ToolArgs, plainOf(expected) as ToolArgs);
       return isMatch === true;
     };
   }
   return (made, expected) =>
-    rule.every((path) => sameJson(valueAt(made, path) ?? null, valueAt(expected, path) ?? null));
+    rule.every((path) => isSameJson(valueAt(made, path) ?? null, valueAt(expected, path) ?? null));
 }
 
 /** The comparison of a tool's arguments, by the tool's name. */
@@ -62,6 +64,6 @@ export function comparisonByTool(
   const comparisons = new Map(
     Object.entries(rules).map(([tool, rule]) => [tool, comparisonOf(rule)]),
   );
-  const others = comparisons.get("*") ?? sameJson;
+  const others = comparisons.get("*") ?? isSameJson;
   return (tool) => comparisons.get(tool) ?? others;
 }
