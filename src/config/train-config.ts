@@ -425,36 +425,26 @@ export interface Sections {
     /**
      * Problems that end the run when they are found, by name; the last completed step is saved. The page docs/health.md
      * explains each.
-     * Allowed: a list of no_reward_variance, groups_filtered, advantages_zero, few_informative_groups, reward_hacked,
-     * validation_diverges, gradient_zero, gradient_exploding, updates_skipped, learning_rate_high, learning_rate_low,
-     * entropy_collapse, entropy_explosion, length_collapse, truncation, garbled_output, repeated_text, empty_responses,
-     * tool_errors, malformed_tool_calls, failed_rollouts, retries, untrainable_calls, sampler_trainer_gap,
-     * stale_weights, each at most once.
+     * Allowed: a list of no_reward_variance, reward_hacked, validation_diverges, updates_skipped, learning_rate_high,
+     * learning_rate_low, entropy_collapse, length_collapse, truncation, garbled_output, repeated_text, tool_errors,
+     * malformed_tool_calls, failed_rollouts, untrainable_calls, sampler_trainer_gap, stale_weights, each at most once.
      * @default []
      */
     readonly stop?: readonly (
       | "no_reward_variance"
-      | "groups_filtered"
-      | "advantages_zero"
-      | "few_informative_groups"
       | "reward_hacked"
       | "validation_diverges"
-      | "gradient_zero"
-      | "gradient_exploding"
       | "updates_skipped"
       | "learning_rate_high"
       | "learning_rate_low"
       | "entropy_collapse"
-      | "entropy_explosion"
       | "length_collapse"
       | "truncation"
       | "garbled_output"
       | "repeated_text"
-      | "empty_responses"
       | "tool_errors"
       | "malformed_tool_calls"
       | "failed_rollouts"
-      | "retries"
       | "untrainable_calls"
       | "sampler_trainer_gap"
       | "stale_weights"

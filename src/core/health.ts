@@ -4,7 +4,7 @@
 interface DiseaseFacts {
   /** For people. */
   readonly title: string;
-  /** `problem`: the run cannot be trusted, or learns nothing. `warning`: it is worth a look. */
+  /** `problem`: the run cannot be trusted, or learns nothing. `warning`: it is worth a look. A rule may see less of it. */
   readonly severity: "problem" | "warning";
   readonly advice: string;
   /** Diseases that are its consequences, and are left out where it is found. @default none */
@@ -18,27 +18,19 @@ interface DiseaseFacts {
 /** Names of diseases, causes before their consequences. */
 export const diseaseNames = [
   "no_reward_variance",
-  "groups_filtered",
-  "advantages_zero",
-  "few_informative_groups",
   "reward_hacked",
   "validation_diverges",
-  "gradient_zero",
-  "gradient_exploding",
   "updates_skipped",
   "learning_rate_high",
   "learning_rate_low",
   "entropy_collapse",
-  "entropy_explosion",
   "length_collapse",
   "truncation",
   "garbled_output",
   "repeated_text",
-  "empty_responses",
   "tool_errors",
   "malformed_tool_calls",
   "failed_rollouts",
-  "retries",
   "untrainable_calls",
   "sampler_trainer_gap",
   "stale_weights",
@@ -52,42 +44,8 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     title: "no reward variance",
     severity: "problem",
     advice:
-      "Nothing can be learned from equal rewards. Read an episode: does the agent do what it should, and does the evaluator see it (agent-trainer doctor reward)? If both do, choose easier or harder tasks, or grade the reward.",
-    explains: [
-      "few_informative_groups",
-      "groups_filtered",
-      "advantages_zero",
-      "gradient_zero",
-      "updates_skipped",
-      "learning_rate_low",
-    ],
-  },
-  groups_filtered: {
-    title: "all groups filtered",
-    severity: "problem",
-    advice:
-      "The rollouts of a task have equal rewards, and such groups are dropped: grade the reward, raise rollout.n, or choose other tasks.",
-    explains: [
-      "few_informative_groups",
-      "advantages_zero",
-      "gradient_zero",
-      "updates_skipped",
-      "learning_rate_low",
-    ],
-    options: ["rollout.n"],
-  },
-  advantages_zero: {
-    title: "advantages are zero",
-    severity: "problem",
-    advice:
-      "Rewards differ between tasks, but not between the rollouts of one: grade the reward, or raise rollout.n.",
-    explains: ["few_informative_groups", "gradient_zero", "updates_skipped", "learning_rate_low"],
-    options: ["rollout.n"],
-  },
-  few_informative_groups: {
-    title: "few informative groups",
-    severity: "warning",
-    advice: "Most rollouts teach nothing. Raise rollout.n, or choose tasks of medium difficulty.",
+      "Nothing can be learned from equal rewards. Read an episode: does the agent do what it should, and does the evaluator see it (agent-trainer doctor reward)? If both do, choose tasks of medium difficulty, grade the reward, or raise rollout.n.",
+    explains: ["updates_skipped", "learning_rate_low"],
     options: ["rollout.n"],
   },
   reward_hacked: {
@@ -103,35 +61,23 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
       "Training tasks are memorized, or their reward is gamed: use more tasks, stop early (trainer.early_stopping_patience), or correct the evaluator.",
     options: ["training.learning_rate", "trainer.early_stopping_patience"],
   },
-  gradient_zero: {
-    title: "gradient is zero",
-    severity: "problem",
-    advice: "Everything was masked or cancels out: look at rows/trained_tokens and rows/dropped.",
-    explains: ["learning_rate_low"],
-  },
-  gradient_exploding: {
-    title: "gradient explodes",
-    severity: "problem",
-    advice: "Lower training.learning_rate, or set training.max_grad_norm.",
-    options: ["training.learning_rate", "training.max_grad_norm"],
-  },
   updates_skipped: {
     title: "updates are skipped",
     severity: "problem",
-    advice: "train/skip_reason names the reason of each step.",
+    advice:
+      "train/skip_reason names the reason of each step. A gradient of 0 means that everything was masked or cancels out: look at rows/trained_tokens and rows/dropped.",
     explains: ["learning_rate_low"],
   },
   learning_rate_high: {
     title: "learning rate is too high",
     severity: "problem",
-    advice: "Lower training.learning_rate, or make fewer updates per batch.",
+    advice:
+      "Lower training.learning_rate, set training.max_grad_norm, or make fewer updates per batch.",
     explains: [
       "malformed_tool_calls",
       "no_reward_variance",
       "entropy_collapse",
       "length_collapse",
-      "gradient_exploding",
-      "few_informative_groups",
       "updates_skipped",
     ],
     options: ["training.learning_rate", "training.max_grad_norm", "training.ppo_epochs"],
@@ -148,25 +94,14 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     severity: "problem",
     advice:
       "The policy no longer explores. Lower the learning rate, or set algorithm.entropy_coef or algorithm.kl_beta.",
-    explains: [
-      "no_reward_variance",
-      "groups_filtered",
-      "advantages_zero",
-      "few_informative_groups",
-      "updates_skipped",
-    ],
+    explains: ["no_reward_variance", "updates_skipped"],
     options: ["training.learning_rate", "algorithm.entropy_coef", "algorithm.kl_beta"],
-  },
-  entropy_explosion: {
-    title: "entropy explosion",
-    severity: "problem",
-    advice: "The policy drifts towards noise. Lower the learning rate or algorithm.entropy_coef.",
-    options: ["training.learning_rate", "algorithm.entropy_coef"],
   },
   length_collapse: {
     title: "length collapse",
     severity: "warning",
-    advice: "Read some responses: short ones may have found a loophole of the reward.",
+    advice:
+      "Read some responses: short ones may have found a loophole of the reward, and empty ones that silence pays. If the first step has them already, check the chat template.",
   },
   truncation: {
     title: "truncation",
@@ -181,9 +116,9 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     title: "garbled output",
     severity: "problem",
     advice:
-      "If the first step has it already, check the temperature, the chat template and the tokenizer; if it came later, the model diverged.",
-    explains: ["repeated_text", "entropy_explosion", "malformed_tool_calls"],
-    options: ["rollout.train.temperature"],
+      "If the first step has it already, check the temperature, the chat template and the tokenizer; if it came later, the model diverged: lower the learning rate or algorithm.entropy_coef.",
+    explains: ["repeated_text", "malformed_tool_calls"],
+    options: ["rollout.train.temperature", "training.learning_rate", "algorithm.entropy_coef"],
   },
   repeated_text: {
     title: "repeated text",
@@ -191,12 +126,6 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
     advice:
       "Responses end in loops: raise the temperature, lower max_tokens, or give truncated responses no reward.",
     options: ["rollout.train.temperature", "rollout.train.max_tokens"],
-  },
-  empty_responses: {
-    title: "empty responses",
-    severity: "problem",
-    advice: "The model ends at once: check the chat template, and that nothing pays for silence.",
-    explains: ["length_collapse"],
   },
   tool_errors: {
     title: "tool errors",
@@ -215,13 +144,9 @@ export const diseaseFacts: Readonly<Record<DiseaseName, DiseaseFacts>> = {
   failed_rollouts: {
     title: "failed rollouts",
     severity: "problem",
-    advice: "Open one of them: its banner says what failed.",
+    advice:
+      "Open one of them: its banner says what failed. Where attempts were only repeated, events.jsonl has each error.",
     only: "errors",
-  },
-  retries: {
-    title: "retries",
-    severity: "warning",
-    advice: "A server or the setup fails now and then; events.jsonl has each error.",
   },
   untrainable_calls: {
     title: "calls that cannot be trained on",

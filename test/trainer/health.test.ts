@@ -37,16 +37,16 @@ const recorded = (runDir: string): unknown[] =>
 it("warns once of a disease, in events and in the run folder, and goes on", async () => {
   const run = exploding();
   await run.trainer.train();
-  expect(run.warned()).toEqual([[5, "gradient_exploding"]]);
+  expect(run.warned()).toEqual([[5, "learning_rate_high"]]);
   expect(recorded(run.runDir)).toHaveLength(1);
   expect(readLines(run.runDir, "metrics.jsonl")).toHaveLength(8);
   expect(await readRunHealth(run.runDir)).toMatchObject([
-    { disease: "gradient_exploding", warnedAt: 5, isCurrent: true, severity: "problem" },
+    { disease: "learning_rate_high", warnedAt: 5, isCurrent: true, severity: "problem" },
   ]);
 });
 
 describe("a run that health.stop has ended", () => {
-  const stop = { "health.stop": ["gradient_exploding"] };
+  const stop = { "health.stop": ["learning_rate_high"] };
 
   /** One whose gradient explodes from the fourth step on, as long as the learning rate is high. */
   async function stopped() {
@@ -54,7 +54,7 @@ describe("a run that health.stop has ended", () => {
     await expect(first.trainer.train()).rejects.toMatchObject({
       code: "UNHEALTHY",
       message: expect.stringContaining("health.stop ends the run after step 5") as string,
-      fields: { disease: "gradient_exploding", step: 5 },
+      fields: { disease: "learning_rate_high", step: 5 },
     });
     const { runDir, outputDir } = first;
     expect(readdirSync(join(runDir, "checkpoints"))).toEqual(["000005"]);
@@ -66,7 +66,7 @@ describe("a run that health.stop has ended", () => {
     const again = resumed({ ...stop, "training.learning_rate": 0.1 });
     expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 8 });
     expect(again.events.flatMap((e) => (e.type === "notice" ? [e.message] : []))).toContain(
-      'The run has warned of "gradient explodes" up to step 5. What those steps show does not end it again: health.stop looks at the steps from here on.',
+      'The run has warned of "learning rate is too high" up to step 5. What those steps show does not end it again: health.stop looks at the steps from here on.',
     );
     expect(again.warned()).toEqual([]);
     expect(recorded(again.runDir)).toHaveLength(1);
@@ -87,7 +87,7 @@ describe("a run that health.stop has ended", () => {
   it("ends for another problem, which steps before the resume show and nobody was warned of", async () => {
     const resumed = await stopped();
     const again = resumed({
-      "health.stop": ["gradient_exploding", "truncation"],
+      "health.stop": ["learning_rate_high", "truncation"],
       "training.learning_rate": 0.1,
     });
     const lines = readLines(again.runDir, "metrics.jsonl").map((line) =>
@@ -103,7 +103,7 @@ describe("a run that health.stop has ended", () => {
 it("looks at asynchronous runs, too", async () => {
   const run = exploding({ "async_training.enable": true });
   await run.trainer.train();
-  expect(run.warned().map(([, disease]) => disease)).toContain("gradient_exploding");
+  expect(run.warned().map(([, disease]) => disease)).toContain("learning_rate_high");
 });
 
 it("does not look where it is switched off, and refuses names that it does not know", async () => {

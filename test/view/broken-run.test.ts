@@ -97,7 +97,7 @@ it("wraps a finding of health at the terminal's width, what it is and how bad fi
       `${JSON.stringify({ step, phase: "train", ...dropped })}\n`,
     );
   const lines = (await cli("runs", "show", folder)).out.split("\n");
-  expect(lines).toContain("health           problem: all groups filtered");
+  expect(lines).toContain("health           problem: no reward variance");
   expect(lines.filter((line) => line.length > 80 && !line.includes(folder))).toEqual([]);
 });
 

@@ -60,7 +60,7 @@ it("exports what is wrong with the run, and what it was configured with, as text
   using index = new RunIndex(folder);
   await index.extend();
   const { text } = await exportHtml(folder, index);
-  expect(text).toContain("all groups filtered</strong>: every group was dropped");
+  expect(text).toContain("no reward variance</strong>: every group was dropped");
   expect(text).toContain("<code>rollout.n=&quot;&lt;script&gt;8&quot;</code>");
 });
 

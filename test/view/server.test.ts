@@ -157,7 +157,7 @@ it("names what is wrong with a run in the list of runs, as it is written", async
     join(other, "metrics.jsonl"),
     lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
   );
-  expect(await findings()).toEqual([{ name: "all groups filtered", severity: "problem" }]);
+  expect(await findings()).toEqual([{ name: "no reward variance", severity: "problem" }]);
 });
 
 it("shows what was configured, next to what is wrong and as a list", async () => {
@@ -165,11 +165,11 @@ it("shows what was configured, next to what is wrong and as a list", async () =>
   expect(changed).toContainEqual({ key: "trainer.total_batches", value: "2", default: "-1" });
   expect(changed.map(({ key }) => key)).not.toContain("trainer.output_dir");
   const [found] = await read<Finding[]>("/api/runs/2/health");
-  expect(found).toMatchObject({ disease: "groups_filtered", options: { "rollout.n": "8" } });
+  expect(found).toMatchObject({ disease: "no_reward_variance", options: { "rollout.n": "8" } });
   // Its episodes are of the first step, which is not among the newest ones.
   expect(found!.example).toBeNull();
   const section = await read<{ text: string }>(`/api/docs/${found!.doc.split("#")[1]!}`);
-  expect(section.text).toContain("A problem. Every group is dropped");
+  expect(section.text).toContain("A problem. reward/std is 0, every group is dropped");
   expect((await get("/api/docs/nothing")).status).toBe(404);
   const episode = await read<ViewEpisode>("/api/runs/1/episodes/1");
   expect(JSON.parse(episode.metadata)).toEqual({ answer: "z" });

@@ -1,6 +1,15 @@
 /** Rollouts that were not sampled by the weights that are trained. */
 import type { History } from "./history.ts";
-import { above, type Find, overThreshold, percent, type Rules, type Seen, short } from "./rule.ts";
+import {
+  above,
+  type Find,
+  firstOf,
+  overThreshold,
+  percent,
+  type Rules,
+  type Seen,
+  short,
+} from "./rule.ts";
 
 const differs = (value: number): string =>
   `log-probabilities of the same tokens differ by ${short(value)} on average`;
@@ -42,7 +51,6 @@ const stale = above(
 );
 
 export const offPolicyRules: Rules = {
-  sampler_trainer_gap: (history) =>
-    inRollouts(history) ?? inUpdates(history) ?? fewEffective(history),
-  stale_weights: (history) => frozen(history) ?? stale(history),
+  sampler_trainer_gap: firstOf(inRollouts, inUpdates, fewEffective),
+  stale_weights: firstOf(frozen, stale),
 };

@@ -1,7 +1,9 @@
 /** What becomes of the policy: how much it explores, and how long its responses are. */
 import type { History } from "./history.ts";
 import {
+  above,
   type Find,
+  firstOf,
   overThreshold,
   percent,
   type Rules,
@@ -41,13 +43,20 @@ const entropyFell: Find = (history) =>
     share: 0.4,
   });
 
-const entropyRose: Find = (history) =>
+/** The policy drifts towards noise. */
+export const entropyRose: Find = (history) =>
   overThreshold(history, {
     metric: entropyOf(history),
     isBad: (value, first) => value > 1 && value > 3 * first,
     says: (value, first) => `entropy rose from ${short(first)} to ${short(value)} nats`,
     share: 0.4,
   });
+
+const silent = above(
+  "episode/text/empty",
+  0.2,
+  (value) => `${percent(value)} of the rollouts have an empty response`,
+);
 
 function shorter(history: History): Seen | null {
   const correct = "rollout/pass@1";
@@ -63,7 +72,6 @@ function shorter(history: History): Seen | null {
 }
 
 export const policyRules: Rules = {
-  entropy_collapse: unlessSolved((history) => entropyFell(history) ?? alike(history)),
-  entropy_explosion: entropyRose,
-  length_collapse: shorter,
+  entropy_collapse: unlessSolved(firstOf(entropyFell, alike)),
+  length_collapse: firstOf(silent, shorter),
 };

@@ -2,6 +2,7 @@
 import { deviation, type History, mean, type Point } from "./history.ts";
 import {
   type Find,
+  firstOf,
   overThreshold,
   percent,
   type Rules,
@@ -9,6 +10,7 @@ import {
   short,
   type Threshold,
   unlessSolved,
+  warning,
 } from "./rule.ts";
 
 const noVariance: Find = (history) =>
@@ -138,13 +140,13 @@ function diverges(history: History): Seen | null {
   };
 }
 
+/** A critic needs no groups. */
+const fewGroups: Find = (history) =>
+  history.now("critic/values/mean") === null ? fewInformative(history) : null;
+
 export const rewardRules: Rules = {
-  no_reward_variance: unlessSolved(noVariance),
-  groups_filtered: unlessSolved(groupsFiltered),
-  advantages_zero: unlessSolved(advantagesZero),
-  // A critic needs no groups.
-  few_informative_groups: unlessSolved((history) =>
-    history.now("critic/values/mean") === null ? fewInformative(history) : null,
+  no_reward_variance: unlessSolved(
+    firstOf(noVariance, groupsFiltered, advantagesZero, warning(fewGroups)),
   ),
   reward_hacked: hacked,
   validation_diverges: diverges,

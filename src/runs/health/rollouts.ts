@@ -3,13 +3,16 @@ import type { History } from "./history.ts";
 import {
   above,
   type Find,
+  firstOf,
   mostlyAbove,
   percent,
   ratio,
   type Rules,
   type Seen,
   short,
+  warning,
 } from "./rule.ts";
+import { entropyRose } from "./policy.ts";
 
 /** A ratio of two metrics that stays above a limit, and is no better than at the beginning. */
 function lasting(
@@ -92,21 +95,15 @@ export const rolloutRules: Rules = {
     0.2,
     (value) => `${percent(value)} of the rollouts have a truncated response`,
   ),
-  garbled_output: (history) => unreadable(history) ?? noise(history),
+  garbled_output: firstOf(unreadable, noise, entropyRose),
   repeated_text: above(
     "episode/text/repeated",
     0.2,
     (value) => `${percent(value)} of the rollouts have a response that repeats itself`,
   ),
-  empty_responses: above(
-    "episode/text/empty",
-    0.2,
-    (value) => `${percent(value)} of the rollouts have an empty response`,
-  ),
   tool_errors: toolErrors,
   malformed_tool_calls: malformed,
-  failed_rollouts: failed,
-  retries,
+  failed_rollouts: firstOf(failed, warning(retries)),
   untrainable_calls: above(
     "episode/calls/untrainable",
     0.05,

@@ -6,7 +6,28 @@ import { type History, type Point, windowSteps } from "./history.ts";
 export interface Seen {
   readonly evidence: string;
   readonly steps: readonly number[];
+  /** Less than the disease usually is. @default that of the disease */
+  readonly severity?: "warning";
 }
+
+/** What the first of several rules sees: they have one cause, or one remedy. */
+export const firstOf =
+  (...rules: readonly Find[]): Find =>
+  (history) => {
+    for (const find of rules) {
+      const seen = find(history);
+      if (seen !== null) return seen;
+    }
+    return null;
+  };
+
+/** A rule that only warns. */
+export const warning =
+  (find: Find): Find =>
+  (history) => {
+    const seen = find(history);
+    return seen === null ? null : { ...seen, severity: "warning" };
+  };
 
 /** Pure: the same history gives the same result. */
 export type Find = (history: History) => Seen | null;

@@ -3,6 +3,7 @@ import { deviation, type History, mean, type Point } from "./history.ts";
 import {
   above,
   type Find,
+  firstOf,
   overThreshold,
   percent,
   type Rules,
@@ -132,9 +133,7 @@ function rateLow(history: History): Seen | null {
 }
 
 export const updateRules: Rules = {
-  gradient_zero: unlessSolved(gradientZero),
-  gradient_exploding: gradientExploding,
-  updates_skipped: unlessSolved(updatesSkipped),
-  learning_rate_high: (history) => clipped(history) ?? collapse(history),
+  updates_skipped: unlessSolved(firstOf(updatesSkipped, gradientZero)),
+  learning_rate_high: firstOf(clipped, collapse, gradientExploding),
   learning_rate_low: rateLow,
 };

@@ -8,7 +8,6 @@ const orders: Partial<Readonly<Record<DiseaseName, string>>> = {
   reward_hacked: "reward DESC",
   validation_diverges: "reward DESC",
   length_collapse: "response_tokens ASC, reward DESC",
-  empty_responses: "response_tokens ASC",
   truncation: "response_tokens DESC",
   tool_errors: "tool_errors DESC",
 };
