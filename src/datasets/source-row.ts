@@ -1,9 +1,12 @@
 /** Rows as they come from where they are stored: each with its location, and some that cannot be read. */
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 
-/** `at` is the row's location for messages: `data/train.jsonl:7`. */
+/**
+ * `at` is the row's location for messages: `data/train.jsonl:7`. Where a row `isColumnar`, a null in one of its
+ * objects may be a field that only other rows have.
+ */
 export type SourceRow =
-  | { readonly at: string; readonly value: unknown }
+  | { readonly at: string; readonly value: unknown; readonly isColumnar?: boolean }
   | { readonly at: string; readonly problem: AgentTrainerError };
 
 /** @throws ConfigError for the key `__proto__`. */
