@@ -78,6 +78,17 @@ function withReasoning(message: ChatMessage): readonly ChatMessage[] {
   return [{ ...message, content, ...(reasoning === "" ? {} : { reasoning }) }];
 }
 
+const sample: ChatMessage = { role: "assistant", content: "A", reasoning: "R" };
+
+/** A thought that was cut off is not an answer; models that do not reason may say anything. */
+function checkClosed(renderer: Renderer, message: ChatMessage, at: string): void {
+  const text = messageText(message.content, { image: "drop" });
+  if (!text.trimStart().startsWith(thinkStart) || text.includes(thinkEnd)) return;
+  const written = [...fromTemplate(renderer, sample, [])];
+  if (written.some((tokens) => isFaithful(renderer, sample, tokens)))
+    throw new RowError(at, `the reasoning of an assistant message is not closed by ${thinkEnd}.`);
+}
+
 /** The ids with which the model would say `message`. @throws RowError when its template cannot write it. */
 export function responseTokens(
   renderer: Renderer,
@@ -85,6 +96,7 @@ export function responseTokens(
   tools: readonly ToolDefinition[],
   at: string,
 ): Int32Array {
+  checkClosed(renderer, message, at);
   const readings = [message, ...withReasoning(message)];
   for (const reading of readings) {
     for (const tokens of fromTemplate(renderer, reading, tools))

@@ -43,6 +43,7 @@ const readTool = (tool: unknown): unknown =>
 function readResult(content: unknown): unknown {
   const isParts =
     Array.isArray(content) &&
+    content.length > 0 &&
     content.every((part) => isJsonObject(part) && typeof part["type"] === "string");
   if (content === undefined || typeof content === "string" || isParts) return content;
   return JSON.stringify(content);
