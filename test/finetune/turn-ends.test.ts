@@ -1,71 +1,10 @@
 /** Models in which the role of the next message ends a turn, as in GLM: what is trained, and what is exported. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { loadModelRenderer, modelAssets } from "../../src/backends/local/load-model.ts";
-import { previewFineTune } from "../../src/launch/finetune/preview.ts";
 import { sharedCases } from "../shared-cases.ts";
-
-const tiny = fileURLToPath(new URL("../../models/shop-tiny", import.meta.url));
-let root: string;
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), "agent-trainer-turn-ends-"));
-});
-afterAll(() => rmSync(root, { recursive: true }));
-
-interface Changes {
-  /** The special tokens from 507 on, in place of shop-tiny's. */
-  readonly tokens?: readonly string[];
-  readonly template?: string;
-  readonly eosToken?: string;
-  readonly generation?: object | null;
-  readonly config?: object;
-}
-
-const readJson = (file: string): Record<string, unknown> =>
-  JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-
-/** The built-in model with another chat format. */
-function makeModel({ tokens, template, eosToken, generation, config }: Changes): string {
-  const folder = mkdtempSync(join(root, "model-"));
-  cpSync(tiny, folder, { recursive: true });
-  const tokenizer = readJson(join(folder, "tokenizer.json")) as {
-    added_tokens: { id: number; content: string }[];
-    model: { vocab: Record<string, number> };
-  };
-  for (const [i, content] of (tokens ?? []).entries()) {
-    const added = tokenizer.added_tokens[i]!;
-    delete tokenizer.model.vocab[added.content];
-    added.content = content;
-  }
-  writeFileSync(join(folder, "tokenizer.json"), JSON.stringify(tokenizer));
-  const own = readJson(join(folder, "tokenizer_config.json"));
-  writeFileSync(
-    join(folder, "tokenizer_config.json"),
-    JSON.stringify({
-      tokenizer_class: own["tokenizer_class"],
-      eos_token: eosToken ?? own["eos_token"],
-      chat_template: template ?? own["chat_template"],
-    }),
-  );
-  const settings = { ...readJson(join(folder, "config.json")), ...config };
-  writeFileSync(join(folder, "config.json"), JSON.stringify(settings));
-  if (generation !== null && generation !== undefined)
-    writeFileSync(join(folder, "generation_config.json"), JSON.stringify(generation));
-  return folder;
-}
-
-async function preview(folder: string, rows: readonly unknown[]): Promise<string[]> {
-  const { rows: shown } = await previewFineTune(
-    { config: { model: { name: folder } }, train: rows },
-    9,
-  );
-  return shown.map(({ parts }) =>
-    parts.map(({ text, trained }) => (trained ? `⟦${text}⟧` : text)).join(""),
-  );
-}
+import { type Changes, makeModel, previewTexts, readJson } from "./small-models.ts";
 
 const glm = {
   tokens: ["<|endoftext|>", "<|user|>", "<|assistant|>", "<|observation|>", "<|system|>"],
@@ -89,7 +28,7 @@ describe("a template in which the next role ends a turn", () => {
   it("trains that role, in every turn", async () => {
     const messages = [say("user", "2+2?"), say("assistant", "4")];
     const again = [...messages, say("user", "and 3+3?"), say("assistant", "6")];
-    expect(await preview(makeModel(glm), [{ messages }, { messages: again }])).toEqual([
+    expect(await previewTexts(makeModel(glm), [{ messages }, { messages: again }])).toEqual([
       "<|user|>2+2?<|assistant|>⟦4<|user|>⟧",
       "<|user|>2+2?<|assistant|>⟦4<|user|>⟧and 3+3?<|assistant|>⟦6<|user|>⟧",
     ]);
@@ -99,7 +38,7 @@ describe("a template in which the next role ends a turn", () => {
     const result = { role: "tool", tool_call_id: "c1", content: "r" };
     const messages = [say("user", "q"), call, result, say("assistant", "a")];
     expect(
-      await preview(makeModel(glm), [{ messages }, { messages: messages.slice(0, 2) }]),
+      await previewTexts(makeModel(glm), [{ messages }, { messages: messages.slice(0, 2) }]),
     ).toEqual([
       `<|user|>q<|assistant|>⟦${called}<|observation|>⟧\nr<|assistant|>⟦a<|user|>⟧`,
       `<|user|>q<|assistant|>⟦${called}<|observation|>⟧`,
@@ -130,7 +69,7 @@ describe("a template in which the next role ends a turn", () => {
     ["with the user's role only", { generation: { eos_token_id: [508, 507] } }],
   ])("is found where the ends are listed %s", async (_, changes) => {
     const messages = [say("user", "2+2?"), say("assistant", "4")];
-    expect(await preview(makeModel({ ...glm, ...changes }), [{ messages }])).toEqual([
+    expect(await previewTexts(makeModel({ ...glm, ...changes }), [{ messages }])).toEqual([
       "<|user|>2+2?<|assistant|>⟦4<|user|>⟧",
     ]);
   });
