@@ -6,11 +6,12 @@ import type { Renderer } from "../core/policy.ts";
 import { parseModelId } from "../models/hub/model-id.ts";
 import { resolveTokenizer, type PullOptions } from "../models/hub/pull-model.ts";
 import { loadRenderer } from "../models/renderers/load.ts";
-import { readEndIds, withRoleEnds } from "../models/turn-ends.ts";
+import { findRoleEnds, readEndIds, withRoleEnds } from "../models/turn-ends.ts";
 
 /** Of a folder with a tokenizer, with or without weights. @throws ModelError */
 export async function loadFolderRenderer(folder: string): Promise<Renderer> {
-  return withRoleEnds(await loadRenderer(folder), await readEndIds(folder));
+  const renderer = await loadRenderer(folder);
+  return withRoleEnds(renderer, findRoleEnds(renderer, await readEndIds(folder)));
 }
 
 /**

@@ -68,17 +68,21 @@ function endAfter(
 }
 
 /**
- * The renderer, with the roles that end a turn.
+ * Roles of next messages that end a turn of this renderer.
  * @param endIds tokens that end a response, as the model's files list them
  */
-export function withRoleEnds(renderer: Renderer, endIds: readonly number[]): Renderer {
-  const own = renderer.stop.tokenIds;
-  if (endIds.every((id) => own.includes(id))) return renderer;
-  const ends = new Set([...endIds, ...own]);
-  const found = probes.map((probe) => endAfter(renderer, probe, ends));
-  const roles = new Set(found.filter((id) => id !== undefined && !own.includes(id)) as number[]);
+export function findRoleEnds(renderer: Renderer, endIds: readonly number[]): ReadonlySet<number> {
+  const own = new Set(renderer.stop.tokenIds);
+  const others = endIds.filter((id) => !own.has(id));
+  if (others.length === 0) return new Set();
+  const found = probes.map((probe) => endAfter(renderer, probe, new Set([...others, ...own])));
+  return new Set(found.filter((id) => id !== undefined && !own.has(id)) as number[]);
+}
+
+/** The renderer, with the roles that end a turn, which is the same where there are none. */
+export function withRoleEnds(renderer: Renderer, roles: ReadonlySet<number>): Renderer {
   if (roles.size === 0) return renderer;
-  const stop = { ...renderer.stop, tokenIds: [...roles, ...own] };
+  const stop = { ...renderer.stop, tokenIds: [...roles, ...renderer.stop.tokenIds] };
   const isEnded = (tokens: Int32Array): boolean => roles.has(tokens.at(-1) ?? -1);
   const said = (tokens: Int32Array): Int32Array =>
     isEnded(tokens) ? tokens.subarray(0, -1) : tokens;

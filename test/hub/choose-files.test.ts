@@ -164,6 +164,19 @@ describe("a card", () => {
       ["y.jsonl"],
     ],
     [
+      "numbers for names",
+      {
+        files: both,
+        config: "2024",
+        split: "1",
+        card: card(
+          { config_name: 2023, data_files: "x.jsonl" },
+          { config_name: 2024, data_files: [{ split: 1, path: "y.jsonl" }] },
+        ),
+      },
+      ["y.jsonl"],
+    ],
+    [
       "a hidden file by name",
       {
         files: [".raw/x.jsonl", "x.jsonl"],

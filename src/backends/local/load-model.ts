@@ -15,7 +15,7 @@ import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf/gguf-file.ts"
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import { readGgufTokenizer, type TokenizerFiles } from "../../models/tokenizers/gguf-tokenizer.ts";
 import { loadGgufRenderer } from "../../models/renderers/load.ts";
-import { ggufEndIds, tokenIds, withRoleEnds } from "../../models/turn-ends.ts";
+import { findRoleEnds, ggufEndIds, tokenIds, withRoleEnds } from "../../models/turn-ends.ts";
 import { loadFolderRenderer } from "../find-renderer.ts";
 import { readTokenizerFiles } from "../../models/tokenizers/tokenizer-files.ts";
 import { readJsonFile } from "../../util/files/json-file.ts";
@@ -65,7 +65,8 @@ export async function loadModelRenderer(path: string): Promise<Renderer> {
     const { metadata, tensors } = await openGguf(path);
     const { tokenizer } = readGgufTokenizer(metadata, path);
     checkVocabulary(tokenizer, tensors.get("token_embd.weight")?.shape[0], path);
-    return withRoleEnds(loadGgufRenderer(metadata, path), ggufEndIds(metadata));
+    const renderer = loadGgufRenderer(metadata, path);
+    return withRoleEnds(renderer, findRoleEnds(renderer, ggufEndIds(metadata)));
   }
   const config = join(path, "config.json");
   // A folder with only a tokenizer is used by a gateway in front of other servers.

@@ -81,6 +81,10 @@ class Finder {
   }
 }
 
+/** Names that look like numbers are numbers in YAML. */
+const textOr = (value: unknown, otherwise: string): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : otherwise;
+
 /** `data_files` is a list of splits, a map of them, or files without a split. */
 function declaredSplits(
   { data_files: given, data_dir: dir }: JsonFields,
@@ -92,9 +96,7 @@ function declaredSplits(
   if (given === undefined || given === null) return splitsByName(files, folder);
   const entries = isJsonObject(given)
     ? Object.entries(given)
-    : listOf(given).map(
-        ({ split, path }) => [typeof split === "string" ? split : "train", path] as const,
-      );
+    : listOf(given).map(({ split, path }) => [textOr(split, "train"), path] as const);
   if (entries.length === 0) return splitsOfList(finder.find(given, folder));
   const splits = new Map<string, readonly string[]>();
   for (const [split, globs] of entries) {
@@ -104,12 +106,11 @@ function declaredSplits(
   return splits;
 }
 
-const nameOf = ({ config_name: name }: JsonFields): string =>
-  typeof name === "string" ? name : "default";
+const nameOf = ({ config_name: name }: JsonFields): string => textOr(name, "default");
 
 /** The configurations of a README; none where it cannot be read. */
 function entriesOf(readme: string | null): readonly JsonFields[] {
-  const front = /^---\r?\n([\s\S]*?)\r?\n---/u.exec(readme ?? "")?.[1];
+  const front = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---/u.exec(readme ?? "")?.[1];
   try {
     const declared = front === undefined ? null : parseYaml(front);
     return isJsonObject(declared) ? listOf(declared["configs"]) : [];
