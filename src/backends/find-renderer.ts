@@ -6,6 +6,13 @@ import type { Renderer } from "../core/policy.ts";
 import { parseModelId } from "../models/hub/model-id.ts";
 import { resolveTokenizer, type PullOptions } from "../models/hub/pull-model.ts";
 import { loadRenderer } from "../models/renderers/load.ts";
+import { findRoleEnds, readEndIds, withRoleEnds } from "../models/turn-ends.ts";
+
+/** Of a folder with a tokenizer, with or without weights. @throws ModelError */
+export async function loadFolderRenderer(folder: string): Promise<Renderer> {
+  const renderer = await loadRenderer(folder);
+  return withRoleEnds(renderer, findRoleEnds(renderer, await readEndIds(folder)));
+}
 
 /**
  * @param places folders or `OWNER/NAME` on a hub, the most likely first; folders are tried before the
@@ -21,10 +28,10 @@ export async function findRenderer(
   const folder = places.find(
     (place) => place !== null && existsSync(join(place, "tokenizer.json")),
   );
-  if (folder) return loadRenderer(folder);
+  if (folder) return loadFolderRenderer(folder);
   for (const place of places) {
     const id = place === null ? null : parseModelId(place);
-    if (id !== null) return loadRenderer(await resolveTokenizer(id, pull));
+    if (id !== null) return loadFolderRenderer(await resolveTokenizer(id, pull));
   }
   const looked = places.filter((place) => place !== null).join(", ");
   throw new ModelError({

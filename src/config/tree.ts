@@ -1,4 +1,5 @@
 /** Reads and changes trees of options by dotted keys. */
+import { ConfigError } from "../core/errors.ts";
 import { isTree, type Tree } from "./camel-keys.ts";
 
 /** Value at a dotted path; `undefined` if there is none. */
@@ -11,22 +12,36 @@ export function valueAt(tree: Tree, key: string): unknown {
   return node;
 }
 
-/** Sets the value at a dotted path, creating missing maps; a map is merged into an existing map. */
+/**
+ * Sets the value at a dotted path, creating missing maps; a map is merged into an existing map.
+ * @throws ConfigError where a part of the path has a value that is not a map: it would be lost.
+ */
 export function setAt(tree: Tree, key: string, value: unknown): void {
   const parts = key.split(".");
   const last = parts.pop() as string;
   let node = tree;
-  for (const part of parts) {
+  for (const [i, part] of parts.entries()) {
     const next = Object.hasOwn(node, part) ? node[part] : undefined;
     if (isTree(next)) {
       node = next;
     } else {
+      if (next !== undefined && next !== null)
+        throw insideValue(parts.slice(0, i + 1).join("."), next, key);
       const made: Tree = {};
       node[part] = made;
       node = made;
     }
   }
   node[last] = isTree(value) && isTree(node[last]) ? merged(node[last], value) : value;
+}
+
+function insideValue(outer: string, value: unknown, key: string): ConfigError {
+  const shown = JSON.stringify(value)?.slice(0, 80);
+  return new ConfigError({
+    message: `${outer} is ${shown}, so ${key} cannot be set as well: ${outer} would have to be a map.`,
+    hint: "Leave out one of the two.",
+    fields: { option: key, outer, value },
+  });
 }
 
 export function deleteAt(tree: Tree, key: string): void {

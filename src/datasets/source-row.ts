@@ -2,9 +2,12 @@
 import { AgentTrainerError, ConfigError } from "../core/errors.ts";
 import { type ExactJson, isSameJson, JsonNumber, parseExact } from "../util/exact-json.ts";
 
-/** `at` is the row's location for messages: `data/train.jsonl:7`. */
+/**
+ * `at` is the row's location for messages: `data/train.jsonl:7`. Where a row `isColumnar`, a null in one of its
+ * objects may be a field that only other rows have.
+ */
 export type SourceRow =
-  | { readonly at: string; readonly value: unknown }
+  | { readonly at: string; readonly value: unknown; readonly isColumnar?: boolean }
   | { readonly at: string; readonly problem: AgentTrainerError };
 
 /** What `JSON.parse` might change silently: a large number, or the name `__proto__`, also with escapes. */

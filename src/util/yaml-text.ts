@@ -1,5 +1,5 @@
 /** Parses YAML: the only place that does. The parser recurses, and a stack overflow in it can crash the process. */
-import { parse, YAMLParseError } from "yaml";
+import { CST, Lexer, parse, YAMLParseError } from "yaml";
 
 /** Far more than any configuration has; a longer text is something else. */
 const longest = 4 * 2 ** 20;
@@ -37,6 +37,21 @@ export function parseYaml(text: string): unknown {
     throw new RangeError(`its values are nested more than ${deepest} levels deep`);
   return parse(text, { maxAliasCount: maxAliases });
 }
+
+/** Kinds of what is in a text and not a value: comments, anchors, aliases, tags, marks of documents. */
+export function yamlMarks(text: string): ReadonlySet<string> {
+  const kinds = new Set<string>();
+  for (const lexeme of new Lexer().lex(text)) {
+    const kind = CST.tokenType(lexeme);
+    if (kind !== null && markKinds.has(kind)) kinds.add(kind);
+  }
+  return kinds;
+}
+
+const markKinds: ReadonlySet<string> = new Set([
+  ...["comment", "anchor", "alias", "tag"],
+  ...["doc-start", "doc-end", "directive-line"],
+]);
 
 /** What is wrong in a text that {@link parseYaml} refused, and where. */
 export interface YamlProblem {

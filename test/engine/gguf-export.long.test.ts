@@ -117,6 +117,28 @@ describe("GGUF", () => {
     expect(values.get("tokenizer.ggml.add_bos_token")).toBe(false);
   });
 
+  it.each<[string, string, readonly number[], object]>([
+    ["<|im_end|>", "the end of the text", [151_645, 151_643], {}],
+    ["<|endoftext|>", "another end", [151_645, 151_643], { eot: 151_645 }],
+    [
+      "<|endoftext|>",
+      "two other ends",
+      [151_645, 151_644, 151_643],
+      { eot: 151_645, eom: 151_644 },
+    ],
+    ["<|endoftext|>", "ends without it", [151_645], { eot: 151_645 }],
+    ["<|endoftext|>", "no template", [], {}],
+  ])("lists the ends of turns next to %s: %s", (eos, _, ends, wanted) => {
+    const { json, config } = loadReal("qwen2_5");
+    const files = { tokenizer: json as never, config: { ...config, eos_token: eos } };
+    const values = writeGgufTokenizer(files, 151_936, "qwen", ends);
+    const written = ["eot", "eom"].flatMap((key) => {
+      const value = values.get(`tokenizer.ggml.${key}_token_id`);
+      return value === undefined ? [] : [[key, (value as { uint32: number }).uint32]];
+    });
+    expect(Object.fromEntries(written)).toEqual(wanted);
+  });
+
   it("refuses a tokenizer of another kind, and to overwrite a file", async () => {
     const unigram = { tokenizer: { model: { type: "Unigram" } }, config: {} };
     expect(() => writeGgufTokenizer(unigram, 10, "x")).toThrow(/"Unigram", not "BPE"/);

@@ -18,10 +18,10 @@ export async function trlInput() {
   const configOf = (loss: "sft" | "dpo") =>
     loadConfig({ overrides: { "model.name": modelPath, "fine_tuning.loss": loss } }).config;
   const sft = shopConversations("sft", trlSettings.examples).map((row, i) =>
-    plain(encodeExample(row, `${i}`, configOf("sft"), renderer).rows),
+    plain(encodeExample({ value: row, at: `${i}` }, configOf("sft"), renderer).rows),
   );
   const dpo = shopPairs("dpo", trlSettings.examples).map((row, i) => {
-    const { rows, rejected } = encodeExample(row, `${i}`, configOf("dpo"), renderer);
+    const { rows, rejected } = encodeExample({ value: row, at: `${i}` }, configOf("dpo"), renderer);
     return { chosen: plain(rows), rejected: plain(rejected) };
   });
   return { settings: trlSettings, sft, dpo, opd: opdLogprobs };

@@ -17,6 +17,7 @@ import {
   withSharedForward,
 } from "../../src/trainer/update/shared-forward.ts";
 import { adaptedTarget } from "../../src/launch/serve/model-host.ts";
+import { withRoleEnds } from "../../src/models/turn-ends.ts";
 import { createByteRenderer } from "../../src/testing/index.ts";
 import { allCapabilities } from "./coin-backend.ts";
 
@@ -88,6 +89,13 @@ const ofSamplers: readonly Wrapper<Sampler>[] = [
     wrap: (bare) =>
       (meteredTarget({ ...samplerTarget, sampler: bare }, budget()) as SamplerTarget).sampler,
     changes: ["sample"],
+  },
+];
+const ofRenderers: readonly Wrapper<Renderer>[] = [
+  {
+    name: "withRoleEnds",
+    wrap: (bare) => withRoleEnds(bare, new Set([5])),
+    changes: ["stop", "parse", "decode", "extend", "long"],
   },
 ];
 const ofTargets: readonly Wrapper<InferenceTarget>[] = [
@@ -208,6 +216,10 @@ describe("what is wrapped can do what its bare form can", () => {
     expectAll(wrapper, sampler);
     expectAbsent(wrapper, sampler, ["appliesLogitRules"]);
   });
+  it.each(ofRenderers)("$name", (wrapper) => {
+    expectAll(wrapper, renderer);
+    expectAbsent(wrapper, renderer, ["grammar", "encode", "inspect", "longestToken", "long"]);
+  });
   it.each(ofTargets)("$name", (wrapper) => {
     expectAll(wrapper, samplerTarget);
     expectAll(wrapper, httpTarget);
@@ -258,7 +270,7 @@ describe("wrappers in the source", () => {
         ? []
         : [...text.matchAll(signature)].map(([, own, assigned]) => own ?? assigned!),
     );
-    const listed = [...ofSamplers, ...ofTargets, ...ofStores, ...ofBackends].map(
+    const listed = [...ofSamplers, ...ofRenderers, ...ofTargets, ...ofStores, ...ofBackends].map(
       ({ name }) => name,
     );
     expect(found.toSorted()).toEqual(listed.toSorted());

@@ -14,10 +14,12 @@ import {
 import { isGgufPath, openGguf } from "../../engine/checkpoint/gguf/gguf-file.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import { readGgufTokenizer, type TokenizerFiles } from "../../models/tokenizers/gguf-tokenizer.ts";
-import { loadGgufRenderer, loadRenderer } from "../../models/renderers/load.ts";
+import { loadGgufRenderer } from "../../models/renderers/load.ts";
+import { findRoleEnds, ggufEndIds, tokenIds, withRoleEnds } from "../../models/turn-ends.ts";
+import { loadFolderRenderer } from "../find-renderer.ts";
 import { readTokenizerFiles } from "../../models/tokenizers/tokenizer-files.ts";
 import { readJsonFile } from "../../util/files/json-file.ts";
-import { isJsonObject } from "../../util/json-object.ts";
+import { isJsonObject, type JsonFields, parseObject } from "../../util/json-object.ts";
 
 interface Token {
   readonly content: unknown;
@@ -63,7 +65,8 @@ export async function loadModelRenderer(path: string): Promise<Renderer> {
     const { metadata, tensors } = await openGguf(path);
     const { tokenizer } = readGgufTokenizer(metadata, path);
     checkVocabulary(tokenizer, tensors.get("token_embd.weight")?.shape[0], path);
-    return loadGgufRenderer(metadata, path);
+    const renderer = loadGgufRenderer(metadata, path);
+    return withRoleEnds(renderer, findRoleEnds(renderer, ggufEndIds(metadata)));
   }
   const config = join(path, "config.json");
   // A folder with only a tokenizer is used by a gateway in front of other servers.
@@ -74,7 +77,7 @@ export async function loadModelRenderer(path: string): Promise<Renderer> {
     });
     checkVocabulary(tokenizer, size, join(path, "tokenizer.json"));
   }
-  return loadRenderer(path);
+  return loadFolderRenderer(path);
 }
 
 /** @throws ModelError */
@@ -83,13 +86,49 @@ export async function loadTokenizerFiles(path: string): Promise<TokenizerFiles> 
   return readGgufTokenizer((await openGguf(path)).metadata, path);
 }
 
+/** Tokens that end a turn as the chat template writes it; none where there is no template. */
+export async function findTurnEnds(path: string): Promise<readonly number[]> {
+  const renderer = await loadModelRenderer(path).catch((error: unknown) => {
+    if (ModelError.isInstance(error)) return null;
+    throw error;
+  });
+  return renderer?.stop.tokenIds ?? [];
+}
+
+/** Programs that know only the files go on after a turn whose end these do not list. */
+async function withTurnEnds(path: string, assets: ModelAssets): Promise<ModelAssets> {
+  const name = "generation_config.json";
+  const read = async (file: string): Promise<JsonFields | null> => {
+    const asset = assets.get(file);
+    if (asset === undefined) return {};
+    if ("text" in asset) return parseObject(asset.text);
+    return readJsonFile(asset.copyOf).catch(() => null);
+  };
+  const [config, own] = [await read("config.json"), await read(name)];
+  // A damaged file is for those who read it.
+  if (config === null || own === null) return assets;
+  const listed = tokenIds(own["eos_token_id"] ?? config["eos_token_id"]);
+  const ends = new Set([...listed, ...(await findTurnEnds(path))]);
+  if (ends.size === listed.length) return assets;
+  const inherited = assets.has(name)
+    ? own
+    : Object.fromEntries(
+        ["bos_token_id", "pad_token_id"].flatMap((key) => {
+          return (config[key] ?? null) === null ? [] : [[key, config[key]]];
+        }),
+      );
+  const text = jsonText({ ...inherited, eos_token_id: [...ends] });
+  return new Map([...assets, [name, { text }]]);
+}
+
 /** The files that a folder with this model's weights needs. @throws ModelError */
 export async function modelAssets(path: string): Promise<ModelAssets> {
-  if (!isGgufPath(path)) return findModelAssets(path);
+  if (!isGgufPath(path)) return withTurnEnds(path, findModelAssets(path));
   const [{ config }, files] = await Promise.all([openModelSource(path), loadTokenizerFiles(path)]);
-  return new Map([
+  const assets: ModelAssets = new Map([
     ["config.json", { text: jsonText(config) }],
     ["tokenizer.json", { text: jsonText(files.tokenizer) }],
     ["tokenizer_config.json", { text: jsonText(files.config) }],
   ]);
+  return withTurnEnds(path, assets);
 }

@@ -24,7 +24,7 @@ import type { LossSpec, OptimSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { parseModelId } from "../../models/hub/model-id.ts";
 import { resolveModel } from "../../models/hub/pull-model.ts";
-import { loadRenderer } from "../../models/renderers/load.ts";
+import { loadFolderRenderer } from "../find-renderer.ts";
 import { defined } from "../../util/defined.ts";
 import type { OpenBridge, BridgeClient } from "./bridge-client.ts";
 import { raceAbort } from "../../util/abort.ts";
@@ -88,7 +88,7 @@ export class VerlBackend implements TrainingBackend {
     refuseAdapters(run.model, this.name);
     const overrides = this.#overridesFor(run.model);
     const path = await this.#findModel(run);
-    const renderer = this.#options.renderer ?? (await loadRenderer(path));
+    const renderer = this.#options.renderer ?? (await loadFolderRenderer(path));
     const { runDir } = run;
     const { onLog = runDir === undefined ? undefined : bridgeLog(runDir) } = this.#options;
     this.#bridge = await openBridge({ ...this.#options, ...defined({ onLog }) }, run.signal);

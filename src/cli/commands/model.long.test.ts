@@ -117,6 +117,7 @@ describe("model export", () => {
     expect(code).toBe(0);
     expect((await readdir(out)).toSorted()).toEqual([
       "config.json",
+      "generation_config.json",
       "model.safetensors",
       "tokenizer.json",
       "tokenizer_config.json",

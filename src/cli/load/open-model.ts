@@ -16,6 +16,7 @@ import {
 } from "../../engine/checkpoint/lora-adapter.ts";
 import { openModelSource } from "../../engine/checkpoint/open-model-source.ts";
 import type { ModelSource } from "../../engine/checkpoint/model-source.ts";
+import { parseModelId } from "../../models/hub/model-id.ts";
 import type { PullOptions } from "../../models/hub/pull-model.ts";
 import { newestCheckpoint } from "../../runs/checkpoint.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
@@ -120,7 +121,11 @@ async function openAdapter(folder: string, options: OpenModelOptions): Promise<O
     });
   }
   const relative = resolve(folder, base);
-  const found = await findModel(existsSync(relative) ? relative : base, options);
+  const { baseRevision } = adapter;
+  const isOwn = options.base === undefined && baseRevision !== null;
+  const onHub = isOwn && parseModelId(base) !== null && !existsSync(resolve(base));
+  const named = onHub && !base.includes("@") ? `${base}@${baseRevision}` : base;
+  const found = await findModel(existsSync(relative) ? relative : named, options);
   const parts = { base: await openModelSource(found.path), adapter };
   const source = mergeAdapter(parts.base, adapter);
   return { source, basePath: found.path, name: nameOf(found.name), adapter: folder, parts };

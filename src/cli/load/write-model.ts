@@ -1,6 +1,6 @@
 /** Writes a model, or a part of an adapter's model, for other programs: `model export` and `model merge`. */
 import { resolve } from "node:path";
-import { loadTokenizerFiles, modelAssets } from "../../backends/local/load-model.ts";
+import { findTurnEnds, loadTokenizerFiles, modelAssets } from "../../backends/local/load-model.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { type ExportOptions, exportFolder } from "../../engine/checkpoint/export-folder.ts";
 import { exportGgufAdapter } from "../../engine/checkpoint/gguf/export-gguf-adapter.ts";
@@ -107,7 +107,8 @@ async function writeWhole(
   const format = flags.dtype ?? "f16";
   const rows = source.tensors.get("model.embed_tokens.weight")?.shape[0] ?? 0;
   const config = template === null ? files.config : { ...files.config, chat_template: template };
-  const tokenizer = writeGgufTokenizer({ ...files, config }, rows, basePath);
+  const ends = await findTurnEnds(basePath);
+  const tokenizer = writeGgufTokenizer({ ...files, config }, rows, basePath, ends);
   await exportGguf(source, into, { ...options, format, name, tokenizer });
   return format;
 }

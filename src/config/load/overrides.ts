@@ -7,7 +7,7 @@ import { ConfigError } from "../../core/errors.ts";
 import { isTree, type Tree } from "../camel-keys.ts";
 import { checkKeyParts, checkTree } from "./check-tree.ts";
 import { deleteAt, setAt } from "../tree.ts";
-import { describeYamlError, parseYaml } from "../../util/yaml-text.ts";
+import { describeYamlError, parseYaml, yamlMarks } from "../../util/yaml-text.ts";
 
 /** Overrides in any of their forms. */
 export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
@@ -15,20 +15,31 @@ export type Overrides = readonly string[] | Readonly<Record<string, unknown>>;
 // Hydra accepts {a:1} where YAML needs {a: 1}; quoted strings are not changed.
 const flowKey = /"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|([{,]\s*[\w.-]+:)(?=[^\s])/gu;
 
+function refuse(override: string, what: string, cause?: unknown): never {
+  throw new ConfigError({
+    message: `The override ${JSON.stringify(override)} has a value that ${what}.`,
+    hint: "Quote strings that contain special characters: key='\"a: b\"'.",
+    cause,
+    fields: { override },
+  });
+}
+
+/** YAML of one value, in which marks like `#`, `&` and `*` that begin a word are text. */
 function parseValue(text: string, override: string): unknown {
-  const yaml = /^\s*[{[]/u.test(text)
+  const [start = ""] = text.trimStart();
+  const isFlow = start === "[" || start === "{";
+  const yaml = isFlow
     ? text.replaceAll(flowKey, (match, key?: string) => (key === undefined ? match : `${key} `))
     : text;
+  const marks = yamlMarks(yaml);
+  if (marks.size > 0 && !isFlow && !["'", '"', "|", ">"].includes(start)) return text.trim();
+  if (marks.has("comment")) refuse(override, "has a comment, which would be lost");
+  if (marks.has("tag")) refuse(override, "has a tag of YAML, which would be lost");
   let value: unknown;
   try {
     value = parseYaml(yaml);
   } catch (error) {
-    throw new ConfigError({
-      message: `The override ${JSON.stringify(override)} has a value that is not valid YAML: ${describeYamlError(error, yaml).problem}.`,
-      hint: "Quote strings that contain special characters: key='\"a: b\"'.",
-      cause: error,
-      fields: { override },
-    });
+    refuse(override, `is not valid YAML: ${describeYamlError(error, yaml).problem}`, error);
   }
   checkTree(value, `The override ${JSON.stringify(override)}`);
   return value;

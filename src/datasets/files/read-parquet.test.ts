@@ -33,7 +33,9 @@ describe("a Parquet file", () => {
   it.each(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])(
     "that pyarrow compressed with %s has the rows that were written, over several row groups",
     async (name) => {
-      const rows = written.map((value, i) => ({ at: `${fixture(name)}, row ${i + 1}`, value }));
+      const rows = written.map((value, i) => {
+        return { at: `${fixture(name)}, row ${i + 1}`, value, isColumnar: true };
+      });
       expect(await read(name)).toEqual(rows);
     },
   );

@@ -58,7 +58,7 @@ export async function* readParquet(file: string): AsyncGenerator<SourceRow> {
     });
     for (const [index, row] of rows.entries()) {
       const at = `${file}, row ${start + index + 1}`;
-      yield sourceRow(at, () => jsonValue(row, schema, at));
+      yield { ...sourceRow(at, () => jsonValue(row, schema, at)), isColumnar: true };
     }
     start = end;
   }

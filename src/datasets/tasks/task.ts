@@ -5,6 +5,8 @@
  * - id: `id`, else `task_id`, else the row's index from 0 (string or integer)
  * - instruction: `instruction`, else `question` (string)
  * - metadata: the whole row
+ *
+ * A field that is null is absent: columns of a table are in every row.
  */
 import { ConfigError } from "../../core/errors.ts";
 import type { Task, TaskRow } from "../../core/task.ts";
@@ -22,9 +24,9 @@ function rowError(at: string, problem: string, hint: string, value: unknown): Co
 }
 
 function readId(row: Record<string, unknown>, index: number, at: string): string {
-  const key = row["id"] === undefined ? "task_id" : "id";
-  const id = row[key];
-  if (id === undefined) return String(index);
+  const key = (row["id"] ?? null) === null ? "task_id" : "id";
+  const id = row[key] ?? null;
+  if (id === null) return String(index);
   if (typeof id === "string" && id !== "") return id;
   if (typeof id === "number" && Number.isInteger(id)) return String(BigInt(id));
   throw rowError(
@@ -55,8 +57,8 @@ export function toTask(
     );
   }
   const id = readId(row, index, at);
-  const key = row["instruction"] === undefined ? "question" : "instruction";
-  const instruction = row[key];
+  const key = (row["instruction"] ?? null) === null ? "question" : "instruction";
+  const instruction = row[key] ?? undefined;
   if (typeof instruction !== "string") {
     throw rowError(
       at,

@@ -10,6 +10,7 @@ import type { Quantization } from "../../core/backend.ts";
 import { ModelError } from "../../core/errors.ts";
 import { readJsonFile } from "../../util/files/json-file.ts";
 import { int8Source } from "./int8-source.ts";
+import { readScaling } from "./lora-settings.ts";
 import type { ModelSource } from "./model-source.ts";
 import { readQuantization } from "./quantization-file.ts";
 import { readSafetensors, type NamedTensor } from "./safetensors.ts";
@@ -29,13 +30,13 @@ export interface LoraAdapter {
   readonly folder: string;
   /** `base_model_name_or_path`; null where the adapter does not say. */
   readonly baseModel: string | null;
+  /** `revision`: which version of a base on a hub; null where the adapter does not say. */
+  readonly baseRevision: string | null;
   /** Of the base that it was trained on. */
   readonly quantization: Quantization;
   /** By the name of the weight that they update. */
   readonly factors: ReadonlyMap<string, Factors>;
 }
-
-type Raw = Readonly<Record<string, unknown>>;
 
 export function isAdapterFolder(folder: string): boolean {
   return existsSync(join(folder, configName));
@@ -50,39 +51,14 @@ export async function adaptersIn(folder: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-/** Settings that change what an adapter computes, with the values that are equivalent to omitting them. */
-const unsupported: Readonly<Record<string, readonly unknown[]>> = {
-  use_dora: [false],
-  use_qalora: [false],
-  use_bdlora: [false],
-  target_parameters: [[]],
-  fan_in_fan_out: [false],
-  bias: ["none"],
-  lora_bias: [false],
-  modules_to_save: [[]],
-  trainable_token_indices: [[], {}],
-  layer_replication: [[]],
-  alora_invocation_tokens: [[]],
-};
-
 /** @throws ModelError naming what is missing or not supported. */
 export async function readLoraAdapter(folder: string): Promise<LoraAdapter> {
   const file = join(folder, configName);
   const refuse = (what: string, cause?: unknown): never => {
     throw new ModelError({ message: `${file}: ${what}.`, cause, fields: { file } });
   };
-  const config: Raw = await readJsonFile(file).catch((cause: Error) =>
-    refuse(cause.message, cause),
-  );
-  if (config["peft_type"] !== "LORA")
-    refuse(
-      `an adapter of type ${JSON.stringify(config["peft_type"])} is not supported; supported: "LORA"`,
-    );
-  for (const [key, harmless] of Object.entries(unsupported)) {
-    const value = config[key] ?? null;
-    const isHarmless = [null, ...harmless].some((allowed) => sameJson(allowed, value));
-    if (!isHarmless) refuse(`"${key}": ${JSON.stringify(value)} is not supported`);
-  }
+  const config = await readJsonFile(file).catch((cause: Error) => refuse(cause.message, cause));
+  const scaling = readScaling(config, file);
   const tensors = await readSafetensors(join(folder, weightsName)).catch((cause: unknown) => {
     if (ModelError.isInstance(cause)) throw cause;
     return refuse(`${weightsName} cannot be read`, cause);
@@ -99,40 +75,19 @@ export async function readLoraAdapter(folder: string): Promise<LoraAdapter> {
     const rank = a.shape[0]!;
     if (b === undefined || b.shape[1] !== rank)
       return refuse(`${weightsName} has no factor B of rank ${rank} for "${module}"`);
-    factors.set(`${module}.weight`, { a, b, scale: scaleOf(config, module, rank, refuse) });
+    factors.set(`${module}.weight`, { a, b, scale: scaling(module, rank) });
   }
-  const base = config["base_model_name_or_path"];
+  const text = (key: string): string | null => {
+    const value = config[key];
+    return typeof value === "string" && value !== "" ? value : null;
+  };
   return {
     folder,
-    baseModel: typeof base === "string" && base !== "" ? base : null,
+    baseModel: text("base_model_name_or_path"),
+    baseRevision: text("revision"),
     quantization: await readQuantization(folder),
     factors,
   };
-}
-
-function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** alpha / rank, or alpha / sqrt(rank) with rank stabilization (arXiv:2312.03732). */
-function scaleOf(
-  config: Raw,
-  module: string,
-  rank: number,
-  refuse: (what: string) => never,
-): number {
-  const alpha = patternValue(config["alpha_pattern"], module) ?? config["lora_alpha"];
-  if (typeof alpha !== "number") return refuse(`"lora_alpha" is ${JSON.stringify(alpha)}`);
-  return alpha / (config["use_rslora"] === true ? Math.sqrt(rank) : rank);
-}
-
-/** PEFT's patterns are regular expressions for the end of a module's path. */
-function patternValue(patterns: unknown, module: string): unknown {
-  if (typeof patterns !== "object" || patterns === null) return undefined;
-  const found = Object.entries(patterns).find(([pattern]) =>
-    new RegExp(`(?:.*\\.)?(?:${pattern})$`, "u").test(module),
-  );
-  return found?.[1];
 }
 
 /** @throws ModelError when the adapter changes what `base` does not have. */

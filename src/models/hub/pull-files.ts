@@ -42,14 +42,15 @@ export async function pullFiles(
   // Files of the same content are one blob.
   const blobs = [...new Map(files.map((file) => [file.hash, file])).values()];
   const totalBytes = blobs.reduce((sum, { size }) => sum + size, 0);
-  const done = new Map<string, number>();
+  let doneBytes = 0;
   await mapConcurrent(
     blobs,
     parallelFiles,
     async (file, _, halt) => {
+      let own = 0;
       const onBytes = (count: number): void => {
-        done.set(file.name, count);
-        const doneBytes = [...done.values()].reduce((sum, bytes) => sum + bytes, 0);
+        doneBytes += count - own;
+        own = count;
         onProgress?.({ file: file.name, doneBytes, totalBytes });
       };
       await fetchBlob({ hub, id, file, blob: cache.blob(file.hash), signal: halt, onBytes });

@@ -30,7 +30,8 @@ export interface PulledModel {
 
 const assets =
   /^(?:config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab)\.json$|^(?:chat_template\.jinja|merges\.txt|tokenizer\.model)$/u;
-const tokenizerFiles = /^(?:tokenizer|tokenizer_config)\.json$|^chat_template\.jinja$/u;
+const tokenizerFiles =
+  /^(?:tokenizer|tokenizer_config|generation_config)\.json$|^chat_template\.jinja$/u;
 const weights = /^model(?:-\d{5}-of-\d{5})?\.safetensors$|^model\.safetensors\.index\.json$/u;
 
 /** @throws HubError */

@@ -28,12 +28,14 @@ const kinds = { normal: 1, control: 3, userDefined: 4, unused: 5 } as const;
 
 /**
  * @param vocabSize rows of the embedding; ids without a token get a name that occurs in no text.
+ * @param ends tokens that end a turn, as the renderer has them: those of turns, then that of texts
  * @throws ModelError for a tokenizer that llama.cpp would not understand the same way.
  */
 export function writeGgufTokenizer(
   { tokenizer, config }: TokenizerFiles,
   vocabSize: number,
   source: string,
+  ends: readonly number[] = [],
 ): ReadonlyMap<string, VocabularyValue> {
   const refuse = (what: string): never => {
     throw new ModelError({
@@ -76,6 +78,13 @@ export function writeGgufTokenizer(
     ["padding", config.pad_token],
   ] as const) {
     const id = ids.get(tokenText(token) ?? "");
+    if (id !== undefined) values.set(`tokenizer.ggml.${key}_token_id`, { uint32: id });
+  }
+  const eos = ids.get(tokenText(config.eos_token) ?? "");
+  const ofTurns = eos !== undefined && ends.includes(eos) ? ends.slice(0, ends.indexOf(eos)) : ends;
+  // llama.cpp's end of a turn, and that of a message that calls tools.
+  for (const [i, key] of ["eot", "eom"].entries()) {
+    const id = ofTurns[i];
     if (id !== undefined) values.set(`tokenizer.ggml.${key}_token_id`, { uint32: id });
   }
   const templates = readTemplates(config.chat_template);

@@ -22,11 +22,16 @@ const labels = new Map<unknown, boolean>([
 ]);
 
 /** @throws RowError */
-export function parseFeedback(row: unknown, at: string, trainOn: "all" | "last"): Feedback {
-  const conversation = parseConversation(row, at, trainOn);
+export function parseFeedback(
+  row: unknown,
+  at: string,
+  trainOn: "all" | "last",
+  isColumnar: boolean = false,
+): Feedback {
+  const conversation = parseConversation(row, at, trainOn, isColumnar);
   const label = isJsonObject(row) ? row["label"] : undefined;
   const isDesirable = labels.get(label);
   if (isDesirable !== undefined) return { conversation, isDesirable };
-  const found = label === undefined ? "there is none" : `it is ${show(label)}`;
+  const found = (label ?? null) === null ? "there is none" : `it is ${show(label)}`;
   throw new RowError(at, `label must be true or false, 1 or 0, or "up" or "down", but ${found}.`);
 }

@@ -6,12 +6,12 @@ import { ConfigError } from "../../../core/errors.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { checkSource, type DatasetSource, openSource } from "../../load-dataset.ts";
 import { createRandom, deriveSeed, shuffled } from "../../../util/random.ts";
-import { parseConversation, parsePreference } from "./conversation.ts";
+import { type Conversation, parseConversation, parsePreference } from "./conversation.ts";
 import { parseFeedback } from "./feedback.ts";
 import { episodeExamples, trainingFiles } from "./episode-examples.ts";
 import { renderConversation } from "./render-conversation.ts";
 import type { SourceRow } from "../../../datasets/source-row.ts";
-import { RowError } from "./row-error.ts";
+import { inRow, RowError } from "./row-error.ts";
 import { type Example, rowsOfExample } from "./token-row.ts";
 
 /** Rows that code passes: conversations, with a label for KTO, or pairs of them. */
@@ -37,26 +37,30 @@ export interface LoadedExamples {
   readonly warnings: readonly string[];
 }
 
-/** One row as an example. @throws RowError */
+/** A row that could be read. */
+type ReadRow = Extract<SourceRow, { value: unknown }>;
+
+/** One row as an example. @throws RowError, whatever is wrong with it */
 export function encodeExample(
-  value: unknown,
-  at: string,
+  { value, at, isColumnar = false }: ReadRow,
   { fineTuning }: Pick<TrainConfig, "fineTuning">,
   renderer: Renderer,
 ): Example {
   const { loss, trainOn } = fineTuning;
-  if (loss.type === "sft") {
-    const rows = renderConversation(renderer, parseConversation(value, at, trainOn), at);
+  return inRow(at, () => {
+    const render = (conversation: Conversation): Example["rows"] =>
+      renderConversation(renderer, conversation, at);
+    if (loss.type === "dpo") {
+      const { chosen, rejected } = parsePreference(value, at, isColumnar);
+      return { at, rows: render(chosen), rejected: render(rejected), label: null };
+    }
+    if (loss.type === "kto") {
+      const { conversation, isDesirable } = parseFeedback(value, at, trainOn, isColumnar);
+      return { at, rows: render(conversation), rejected: null, label: isDesirable };
+    }
+    const rows = render(parseConversation(value, at, trainOn, isColumnar));
     return { at, rows, rejected: null, label: null };
-  }
-  if (loss.type === "kto") {
-    const { conversation, isDesirable } = parseFeedback(value, at, trainOn);
-    const rows = renderConversation(renderer, conversation, at);
-    return { at, rows, rejected: null, label: isDesirable };
-  }
-  const { chosen, rejected } = parsePreference(value, at);
-  const rows = renderConversation(renderer, chosen, at);
-  return { at, rows, rejected: renderConversation(renderer, rejected, at), label: null };
+  });
 }
 
 const maxLengthOf = (example: Example): number =>
@@ -130,7 +134,7 @@ async function readSource(
     signal.throwIfAborted();
     try {
       if ("problem" in row) throw unreadable(row);
-      collected.add(encodeExample(row.value, row.at, config, renderer));
+      collected.add(encodeExample(row, config, renderer));
     } catch (error) {
       if (!(error instanceof RowError) || !config.fineTuning.skipBadRows) throw error;
       collected.skip(error);

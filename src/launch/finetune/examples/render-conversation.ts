@@ -12,21 +12,30 @@ import type { Conversation } from "./conversation.ts";
 import { RowError } from "./row-error.ts";
 import type { TokenRow } from "./token-row.ts";
 
+const [thinkStart, thinkEnd] = ["<think>", "</think>"] as const;
 const question: ChatMessage = { role: "user", content: "Q" };
 
+/** What comes after a message, for templates in which the next message's role ends a turn. */
+const followers = ({ toolCalls = [] }: ChatMessage): readonly ChatMessage[] =>
+  toolCalls.length === 0
+    ? [question]
+    : toolCalls.map(({ id, name }) => ({ role: "tool", content: "R", toolCallId: id, name }));
+
 /** A message in the template's own words: what follows the prompt, up to the token that ends the turn. */
-function fromTemplate(
+function* fromTemplate(
   renderer: Renderer,
   message: ChatMessage,
   tools: readonly ToolDefinition[],
-): Int32Array | null {
+): Generator<Int32Array> {
   const prompt = renderer.render([question], { tools }).tokens;
-  const whole = renderer.render([question, message], { tools }).tokens;
-  if (!hasPrefix(whole, prompt)) return null;
-  const rest = whole.subarray(prompt.length);
   const stops = new Set(renderer.stop.tokenIds);
-  const end = rest.findIndex((id) => stops.has(id));
-  return end < 0 ? null : rest.slice(0, end + 1);
+  for (const after of [[], followers(message)]) {
+    const whole = renderer.render([question, message, ...after], { tools }).tokens;
+    if (!hasPrefix(whole, prompt)) continue;
+    const rest = whole.subarray(prompt.length);
+    const end = rest.findIndex((id) => stops.has(id));
+    if (end >= 0) yield rest.slice(0, end + 1);
+  }
 }
 
 /** For templates that drop the reasoning of earlier turns, or open it in the prompt. */
@@ -37,7 +46,9 @@ function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Arr
   const texts =
     message.reasoning === undefined
       ? [text]
-      : ["", "<think>\n"].map((open) => `${open}${message.reasoning}\n</think>\n\n${text}`);
+      : ["", `${thinkStart}\n`].map(
+          (open) => `${open}${message.reasoning}\n${thinkEnd}\n\n${text}`,
+        );
   for (const each of texts) {
     yield joinTokens(renderer.encode(each), Int32Array.of(stop));
   }
@@ -54,6 +65,30 @@ function isFaithful(renderer: Renderer, message: ChatMessage, tokens: Int32Array
   );
 }
 
+/** The message with the reasoning that stands in its text apart, as templates read it. */
+function withReasoning(message: ChatMessage): readonly ChatMessage[] {
+  const text = messageText(message.content, { image: "drop" });
+  const end = text.indexOf(thinkEnd);
+  const before = text.slice(0, Math.max(end, 0)).trimStart();
+  const start = before.startsWith(thinkStart) ? thinkStart.length : 0;
+  if (end < 0 || message.reasoning !== undefined) return [];
+  if (before.includes(thinkStart, start)) return [];
+  const reasoning = before.slice(start).trim();
+  const content = text.slice(end + thinkEnd.length).trimStart();
+  return [{ ...message, content, ...(reasoning === "" ? {} : { reasoning }) }];
+}
+
+const sample: ChatMessage = { role: "assistant", content: "A", reasoning: "R" };
+
+/** A thought that was cut off is not an answer; models that do not reason may say anything. */
+function checkClosed(renderer: Renderer, message: ChatMessage, at: string): void {
+  const text = messageText(message.content, { image: "drop" });
+  if (!text.trimStart().startsWith(thinkStart) || text.includes(thinkEnd)) return;
+  const written = [...fromTemplate(renderer, sample, [])];
+  if (written.some((tokens) => isFaithful(renderer, sample, tokens)))
+    throw new RowError(at, `the reasoning of an assistant message is not closed by ${thinkEnd}.`);
+}
+
 /** The ids with which the model would say `message`. @throws RowError when its template cannot write it. */
 export function responseTokens(
   renderer: Renderer,
@@ -61,12 +96,17 @@ export function responseTokens(
   tools: readonly ToolDefinition[],
   at: string,
 ): Int32Array {
-  const written = fromTemplate(renderer, message, tools);
-  if (written !== null && isFaithful(renderer, message, written)) return written;
-  for (const tokens of fromText(renderer, message))
-    if (isFaithful(renderer, message, tokens)) return tokens;
+  checkClosed(renderer, message, at);
+  const readings = [message, ...withReasoning(message)];
+  for (const reading of readings) {
+    for (const tokens of fromTemplate(renderer, reading, tools))
+      if (isFaithful(renderer, reading, tokens)) return tokens;
+    for (const tokens of fromText(renderer, reading))
+      if (isFaithful(renderer, reading, tokens)) return tokens;
+  }
+  const { reasoning } = readings.at(-1)!;
   const has = [
-    ...(message.reasoning === undefined ? [] : ["reasoning"]),
+    ...(reasoning === undefined ? [] : ["reasoning"]),
     ...(message.toolCalls ? ["tool calls"] : []),
   ];
   const what =
@@ -74,9 +114,9 @@ export function responseTokens(
   throw new RowError(
     at,
     `the chat template of the model (${renderer.family}) cannot write ${what} so that it reads back the same.`,
-    message.reasoning === undefined
+    reasoning === undefined
       ? undefined
-      : "Remove reasoning_content for a model without reasoning, or use one that reasons.",
+      : "Put the reasoning into reasoning_content, or remove it for a model that does not reason.",
   );
 }
 

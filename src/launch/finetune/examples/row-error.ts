@@ -12,3 +12,14 @@ export class RowError extends ConfigError {
     });
   }
 }
+
+/** Runs `read`; whatever it throws names the row, and is an error of that row alone. @throws RowError */
+export function inRow<T>(at: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RowError) throw error;
+    const what = error instanceof Error ? error.message : String(error);
+    throw new RowError(at, what.replace(`${at}: `, ""), undefined, error);
+  }
+}
