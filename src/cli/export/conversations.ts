@@ -1,4 +1,11 @@
 /** Conversations for fine-tuning: chat rows of good trajectories, and pairs of the best and the worst of a task. */
+import {
+  captured,
+  completenessOf,
+  conversationDamage,
+  type Damage,
+  together,
+} from "../../core/completeness.ts";
 import type { ChatMessage } from "../../core/message.ts";
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode, Trajectory } from "../../core/trajectory.ts";
@@ -19,17 +26,39 @@ const toolsOf = ({ steps }: Trajectory): object => {
 
 const isUsable = (episode: Episode): boolean => isScored(episode) && !isFailed(episode);
 
+/** Why a conversation is not whole: one of its responses was cut off, or a result is missing. */
+function damageOf(trajectory: Trajectory): Damage | null {
+  const calls = trajectory.steps.map(({ trace }) => captured(trace.stopReason));
+  const all = completenessOf(conversationDamage(conversationOf(trajectory)), "complete");
+  const found = together([...calls, all]);
+  return found.state === "cut" ? found.why : null;
+}
+
+/** Called with the reason of each conversation that is left out since it is not whole. */
+export type OnDamage = (why: Damage) => void;
+
+/** Trajectories with calls that may be learned from. */
+const trajectoriesOf = (episode: Episode): readonly Trajectory[] =>
+  isUsable(episode)
+    ? episode.trajectories.filter((one) => one.steps.length > 0 && one.untrained === undefined)
+    : [];
+
+function isWhole(trajectory: Trajectory, onDamage: OnDamage): boolean {
+  const why = damageOf(trajectory);
+  if (why !== null) onDamage(why);
+  return why === null;
+}
+
 const rewardOf = (episode: Episode, trajectory: Trajectory): number =>
   trajectory.reward ?? episode.reward ?? 0;
 
 /** `{messages, tools}` of each trajectory that is good enough. */
-export function chatRows(episode: Episode, minReward: number | null): object[] {
-  if (!isUsable(episode)) return [];
-  return episode.trajectories
-    .filter((one) => one.steps.length > 0 && one.untrained === undefined)
+export function chatRows(episode: Episode, minReward: number | null, onDamage: OnDamage): object[] {
+  return trajectoriesOf(episode)
     .filter((one) =>
       minReward === null ? episode.isCorrect === true : rewardOf(episode, one) >= minReward,
     )
+    .filter((one) => isWhole(one, onDamage))
     .map((one) => ({ messages: conversationOf(one).map(wireMessage), ...toolsOf(one) }));
 }
 
@@ -42,12 +71,11 @@ interface Attempt {
  * `{prompt, chosen, rejected, tools}`: the best and the worst of each task and role in one step, where their rewards
  * differ. What both conversations begin with is the prompt.
  */
-export function preferenceRows(episodes: Iterable<Episode>): object[] {
+export function preferenceRows(episodes: Iterable<Episode>, onDamage: OnDamage): object[] {
   const groups = new Map<string, Attempt[]>();
   for (const episode of episodes) {
-    if (!isUsable(episode)) continue;
-    for (const trajectory of episode.trajectories) {
-      if (trajectory.steps.length === 0 || trajectory.untrained !== undefined) continue;
+    for (const trajectory of trajectoriesOf(episode)) {
+      if (!isWhole(trajectory, onDamage)) continue;
       const key = `${groupName(episode)}\n${trajectory.name}`;
       addTo(groups, key, { reward: rewardOf(episode, trajectory), trajectory });
     }
