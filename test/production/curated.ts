@@ -39,12 +39,16 @@ function checkRows(folder: string, rowsOf: (name: string) => readonly Row[]): vo
 export async function collectAndCurate(
   format: string,
   rows: readonly unknown[] | string,
-  options: Partial<CurateOptions> & { readonly name?: string; readonly collectRating?: string } = {},
+  options: Partial<CurateOptions> & {
+    readonly name?: string;
+    readonly collectRating?: string;
+  } = {},
 ): Promise<Curated> {
   const folder = mkdtempSync(join(tmpdir(), "curated-"));
   try {
     const { name = "rows.jsonl", collectRating, ...curation } = options;
-    const text = typeof rows === "string" ? rows : rows.map((row) => JSON.stringify(row)).join("\n");
+    const text =
+      typeof rows === "string" ? rows : rows.map((row) => JSON.stringify(row)).join("\n");
     writeFileSync(join(folder, name), text);
     const store = new ProductionStore(join(folder, "store"));
     const counts = emptyCounts();

@@ -237,7 +237,12 @@ it("langsmith, as its client sends runs of LangChain messages", async () => {
     result: "1 degree",
   });
   expect(found.feedback).toEqual([
-    { traceId: root.id, score: 0, outcome: { user_score: 0 }, at: Date.parse("2026-11-02T00:00:00Z") },
+    {
+      traceId: root.id,
+      score: 0,
+      outcome: { user_score: 0 },
+      at: Date.parse("2026-11-02T00:00:00Z"),
+    },
   ]);
 });
 

@@ -73,7 +73,10 @@ describe.skipIf(folder === null)("shared traces (skipped where the cases are not
       expect(called!.tool_calls).toEqual([
         {
           ...{ id: "tu1", type: "function" },
-          function: { name: "get_weather", arguments: expect.stringMatching(/^\{"city": ?"Rome"\}$/u) },
+          function: {
+            name: "get_weather",
+            arguments: expect.stringMatching(/^\{"city": ?"Rome"\}$/u),
+          },
         },
       ]);
     }

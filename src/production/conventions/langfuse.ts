@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { textOf } from "../messages/fields.ts";
-import { maxTokensIn, modelCall } from "../messages/model-call.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
 import { parsed, readMessages } from "../messages/read-messages.ts";
 import { readResponse } from "../messages/read-response.ts";
 import { asText } from "../messages/read-parts.ts";
@@ -28,8 +28,7 @@ function callOf(span: OtlpSpan): ModelCall {
     tools: input["tools"] ?? input["toolConfig"] ?? parameters["tools"],
     ended: endingsOf(span),
     maxTokens: maxTokensIn(parameters, input),
-    promptTokens: usage["input"],
-    completionTokens: usage["output"],
+    ...tokensIn(usage),
     responseId: output["id"],
   });
 }

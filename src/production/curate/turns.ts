@@ -190,7 +190,7 @@ export function rebuildTurns(spans: readonly Span[]): Rebuilt {
   for (const span of spans.toSorted((a, b) => a.endMs - b.endMs)) {
     const { model } = span;
     if (model === undefined) continue;
-    const isSilent = model.messages.length === 0;
+    const isSilent = model.messages.length === 0 && completenessIn(model).state !== "cut";
     if (span.error !== undefined || (model.response === null && !isSilent)) failed++;
     else if (isSilent || model.response === null) withoutText++;
     else {

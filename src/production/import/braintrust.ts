@@ -2,7 +2,7 @@
 import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { reasonsNear } from "../messages/endings.ts";
-import { maxTokensIn, modelCall } from "../messages/model-call.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
 import { readMessages } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
 import { readResponse } from "../messages/read-response.ts";
@@ -31,8 +31,7 @@ function callOf({ input, output, ...event }: JsonFields, isFailed: boolean): Mod
     tools: metadata["tools"],
     ended: reasonsNear(metadata),
     maxTokens: maxTokensIn(metadata),
-    promptTokens: metrics["prompt_tokens"],
-    completionTokens: metrics["completion_tokens"],
+    ...tokensIn(metrics),
     responseId: undefined,
   });
 }

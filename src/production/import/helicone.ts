@@ -2,7 +2,7 @@
 import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { numberOf } from "../messages/fields.ts";
-import { maxTokensIn, modelCall } from "../messages/model-call.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
 import { parsed, readMessages } from "../messages/read-messages.ts";
 import { readResponse } from "../messages/read-response.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
@@ -20,6 +20,7 @@ function spanOf(row: JsonFields): Span {
   const request = objectOf(parsed(row["request_body"]));
   const response = objectOf(parsed(row["response_body"]));
   const properties = { ...objectOf(row["properties"]), ...objectOf(row["request_properties"]) };
+  const usage = objectOf(response["usage"]);
   const id = requiredText("request_id", row["request_id"], row["id"]);
   const session = firstText(properties["Helicone-Session-Id"]);
   const status = numberOf(row["response_status"]) ?? 200;
@@ -47,8 +48,7 @@ function spanOf(row: JsonFields): Span {
       tools: request["tools"] ?? request["toolConfig"],
       ended: [],
       maxTokens: maxTokensIn(request),
-      promptTokens: row["prompt_tokens"],
-      completionTokens: row["completion_tokens"],
+      ...tokensIn(numberOf(row["completion_tokens"]) === undefined ? usage : row),
       responseId: response["id"],
     }),
     source: "helicone",

@@ -5,7 +5,7 @@
 import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { reasonsNear } from "../messages/endings.ts";
-import { maxTokensIn, modelCall } from "../messages/model-call.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
 import { readMessages, parsed } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
 import { readResponse } from "../messages/read-response.ts";
@@ -37,8 +37,7 @@ function callOf(given: JsonFields, isFailed: boolean): ModelCall {
     tools: body["tools"] ?? body["toolConfig"] ?? parameters["tools"],
     ended: reasonsNear(parsed(given["metadata"])),
     maxTokens: maxTokensIn(parameters, body),
-    promptTokens: tokens["input"],
-    completionTokens: tokens["output"],
+    ...tokensIn(tokens),
     responseId: objectOf(parsed(output))["id"],
   });
 }

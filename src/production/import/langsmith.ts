@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { reasonsNear } from "../messages/endings.ts";
-import { maxTokensIn, modelCall } from "../messages/model-call.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
 import { parsed, readMessages } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
 import { readResponse, type ReadResponse } from "../messages/read-response.ts";
@@ -40,8 +40,7 @@ function callOf(run: JsonFields, isFailed: boolean): ModelCall {
     tools: invocation["tools"] ?? inputs["tools"],
     ended: reasonsNear(metadata),
     maxTokens: maxTokensIn(invocation, inputs, { max_tokens: metadata["ls_max_tokens"] }),
-    promptTokens: run["prompt_tokens"],
-    completionTokens: run["completion_tokens"],
+    ...tokensIn(run),
     responseId: outputs["id"],
   });
 }

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
 import { reasonsIn, reasonsNear } from "../messages/endings.ts";
-import { maxTokensIn, modelCall, type RecordedCall } from "../messages/model-call.ts";
+import { maxTokensIn, modelCall, type RecordedCall, tokensIn } from "../messages/model-call.ts";
 import { readMessages } from "../messages/read-messages.ts";
 import { readResponse } from "../messages/read-response.ts";
 import { firstText, namedScore, objectOf, type RowReader, scoreIn, timeOf } from "./export-row.ts";
@@ -68,8 +68,7 @@ export const readOpenAiChat: RowReader = (row, rating) => {
           model: firstText(request["model"], row["model"]),
           tools: request["tools"],
           maxTokens: maxTokensIn(request),
-          promptTokens: objectOf(response["usage"])["prompt_tokens"],
-          completionTokens: objectOf(response["usage"])["completion_tokens"],
+          ...tokensIn(objectOf(response["usage"])),
           responseId: response["id"],
         }),
         source: "openai",

@@ -10,21 +10,31 @@ const unmarked = (text: string): string =>
 /** What makes the last token whole, where the text ends between two of them or within one. */
 const ends = ["", "null", ":null", '"":null', "0"];
 
-/** The brackets that are open at the end, and whether a string is. */
-function openAt(text: string): { readonly closing: string; readonly inString: boolean } {
+interface Open {
+  /** What closes the brackets that are open at the end. */
+  readonly closing: string;
+  readonly inString: boolean;
+  /** Where an escape begins that is not whole; else the end. */
+  readonly end: number;
+}
+
+function openAt(text: string): Open {
   const open: string[] = [];
   let inString = false;
+  let end = text.length;
   for (let i = 0; i < text.length; i++) {
     const char = text[i];
     if (inString) {
-      if (char === "\\") i++;
-      else if (char === '"') inString = false;
+      if (char === "\\") {
+        if (i + (text[i + 1] === "u" ? 6 : 2) > text.length) end = i;
+        i++;
+      } else if (char === '"') inString = false;
     } else if (char === '"') inString = true;
     else if (char === "{") open.push("}");
     else if (char === "[") open.push("]");
     else if (char === "}" || char === "]") open.pop();
   }
-  return { closing: open.toReversed().join(""), inString };
+  return { closing: open.toReversed().join(""), inString, end };
 }
 
 const isJson = (text: string): boolean => {
@@ -40,14 +50,12 @@ const isJson = (text: string): boolean => {
 export function isCutJson(given: string): boolean {
   if (!/^\s*[[{]/u.test(given) || isJson(given)) return false;
   return [given, unmarked(given)].some((text) => {
-    const { closing, inString } = openAt(text);
+    const { closing, inString, end } = openAt(text);
     if (closing === "" && !inString) return false;
-    // Within an escape, or within a word.
-    if (inString) {
-      const whole = text.replace(/\\(?:u[\da-f]{0,3})?$/iu, "");
-      return ['"', '":null'].some((end) => isJson(`${whole}${end}${closing}`));
-    }
+    if (inString)
+      return ['"', '":null'].some((more) => isJson(`${text.slice(0, end)}${more}${closing}`));
+    // Within a word.
     const word = text.replace(/(?<=[\s[:,])(?:t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?)$/u, "");
-    return ends.some((end) => isJson(`${word}${end}${closing}`));
+    return ends.some((more) => isJson(`${word}${more}${closing}`));
   });
 }

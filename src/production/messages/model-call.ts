@@ -51,6 +51,19 @@ export function modelCall(call: RecordedCall): ModelCall {
   };
 }
 
+const firstNumber = (from: Readonly<Record<string, unknown>>, names: readonly string[]): unknown =>
+  names.map((name) => from[name]).find((value) => numberOf(value) !== undefined);
+
+/** Tokens of a prompt and of a response, in the words of any service. */
+export function tokensIn(
+  usage: Readonly<Record<string, unknown>>,
+): Pick<RecordedCall, "promptTokens" | "completionTokens"> {
+  return {
+    promptTokens: firstNumber(usage, ["prompt_tokens", "input_tokens", "input"]),
+    completionTokens: firstNumber(usage, ["completion_tokens", "output_tokens", "output"]),
+  };
+}
+
 /** The names that services give to a limit of tokens. */
 export function maxTokensIn(...requests: readonly Readonly<Record<string, unknown>>[]): unknown {
   const names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens"];

@@ -6,7 +6,7 @@ import { defined } from "../../util/defined.ts";
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { isCutJson } from "./cut-json.ts";
 import { joined, paired } from "./join-messages.ts";
-import { addContent, addPart, asText, isPartType, mergeCalls } from "./read-parts.ts";
+import { addContent, addPart, asText, isMasked, isPartType, mergeCalls } from "./read-parts.ts";
 import { noParts, type Parts, stringOf } from "./read-parts.ts";
 
 const roles: Readonly<Record<string, Role>> = {
@@ -70,7 +70,7 @@ function isMessage(value: unknown): boolean {
 export const isConversation = (value: unknown): boolean =>
   Array.isArray(value)
     ? (value as unknown[]).some(
-        (one) => isMessage(one) || (Array.isArray(one) && isConversation(one)),
+        (one) => isMessage(one) || (Array.isArray(one) && one.some((own) => isMessage(own))),
       )
     : isMessage(value);
 
@@ -134,6 +134,7 @@ const hasText = (given: JsonFields): boolean =>
   ["parts", "contents", "content"].some((name) => (given[name] ?? null) !== null);
 
 function readMessage(value: unknown, damage: Set<Damage>): ChatMessage[] {
+  if (isMasked(value)) damage.add("missing text");
   if (typeof value === "string") return [{ role: "user", content: value }];
   if (isTuple(value)) return [{ role: roleOf(value[0])!, content: value[1] }];
   if (value === undefined || value === null) damage.add("missing messages");

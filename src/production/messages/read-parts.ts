@@ -46,10 +46,12 @@ const masks = new Set([
   "[Filtered]",
 ]);
 
+export const isMasked = (text: unknown): boolean => masks.has(text as string);
+
 /** A text that was recorded; what is absent is not the same as what is empty. */
 function textPart(parts: Parts, ...values: readonly unknown[]): ContentPart[] {
   const value = values.find((one) => one !== undefined && one !== null);
-  if (value === undefined || masks.has(value as string)) parts.damage.add("missing text");
+  if (value === undefined || isMasked(value)) parts.damage.add("missing text");
   return value === undefined ? [] : [{ type: "text", text: asText(value) }];
 }
 

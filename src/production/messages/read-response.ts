@@ -5,7 +5,7 @@ import { messageText } from "../../core/message-text.ts";
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { reasonsIn, reasonsNear } from "./endings.ts";
 import { isConversation, opened, readMessages } from "./read-messages.ts";
-import { asText } from "./read-parts.ts";
+import { asText, isMasked } from "./read-parts.ts";
 
 export interface ReadResponse {
   /** null where there is none. */
@@ -97,6 +97,7 @@ export function readResponse(value: unknown, form: "answer" | "body" = "answer")
   if (given === undefined || given === null || given === "") return nothing;
   const choices = choicesIfAny(given);
   const isText = typeof value === "string";
+  if (isMasked(value)) damage.add("missing text");
   if (choices === null) {
     // Pieces of a stream, say.
     if ((form === "body" && !isText) || reasonsNear(given).length > 0) damage.add("unknown item");
