@@ -7,6 +7,7 @@ import {
   together,
 } from "../../core/completeness.ts";
 import type { ChatMessage } from "../../core/message.ts";
+import { messageText } from "../../core/message-text.ts";
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode, Trajectory } from "../../core/trajectory.ts";
 import { groupName } from "../../launch/finetune/examples/episode-examples.ts";
@@ -26,10 +27,18 @@ const toolsOf = ({ steps }: Trajectory): object => {
 
 const isUsable = (episode: Episode): boolean => isScored(episode) && !isFailed(episode);
 
+const saidIn = ({ content, toolCalls = [] }: ChatMessage): string =>
+  JSON.stringify([messageText(content), toolCalls.map((call) => call.arguments)]);
+
 /** Why a conversation is not whole: one of its responses was cut off, or a result is missing. */
 function damageOf(trajectory: Trajectory): Damage | null {
-  const calls = trajectory.steps.map(({ trace }) => captured(trace.stopReason));
-  const all = completenessOf(conversationDamage(conversationOf(trajectory)), "complete");
+  const conversation = conversationOf(trajectory);
+  const said = new Set(conversation.filter(({ role }) => role === "assistant").map(saidIn));
+  // An agent may have asked again, without what it got first.
+  const calls = trajectory.steps
+    .filter(({ trace }) => said.has(saidIn(trace.response)))
+    .map(({ trace }) => captured(trace.stopReason));
+  const all = completenessOf(conversationDamage(conversation), "complete");
   const found = together([...calls, all]);
   return found.state === "cut" ? found.why : null;
 }
