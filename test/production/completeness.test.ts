@@ -8,7 +8,6 @@ import { isCutJson } from "../../src/production/messages/cut-json.ts";
 import { endingOf } from "../../src/production/messages/endings.ts";
 import { readMessages } from "../../src/production/messages/read-messages.ts";
 import { readResponse } from "../../src/production/messages/read-response.ts";
-import type { OtlpEvent } from "../../src/production/otlp/otlp-span.ts";
 import { collectAndCurate } from "./curated.ts";
 
 const json = JSON.stringify;
@@ -443,8 +442,10 @@ const cases: readonly (readonly [string, string, object])[] = [
     "otel",
     spans({
       ...inference,
-      "llm.input_messages.0.message.content": "Tell me all there is to know abou",
-      "llm.output_messages.0.message.content": "Hats are worn on the head, and ar",
+      "llm.input_messages.0.message.content":
+        "Tell me all there is to know about the hats that people wear, an",
+      "llm.output_messages.0.message.content":
+        "Hats are worn on the head, and they are made of wool or of straw",
     }),
   ],
   [
@@ -463,6 +464,7 @@ const cases: readonly (readonly [string, string, object])[] = [
     "langfuse",
     observation('{"choices":[{"message":{"role":"assistant","content":"Ha'),
   ],
+  ["missing text", "langfuse", observation({ role: "assistant", content: null })],
   ["missing text", "langfuse", observation("<truncated due to size exceeding limit>")],
 ];
 
@@ -660,9 +662,11 @@ it("knows JSON that was cut anywhere, and text that only begins like it", () => 
 it("takes linear time and little stack", () => {
   for (const piece of ["[", "{", '{"a":', '"', "\\", " ", "...", "[truncated"]) {
     const text = `[${piece.repeat(50_000)}`;
+    const began = performance.now();
     readMessages(text);
     readResponse(text);
     endingOf([text]);
+    expect(performance.now() - began).toBeLessThan(2000);
   }
 });
 
@@ -882,16 +886,42 @@ it("keeps prompts in JSON as the user wrote them", () => {
   ).toEqual(["s", "q"]);
 });
 
-it("names one event by its convention", () => {
-  const events: OtlpEvent[] = [];
-  const span = { traceId: "a", spanId: "b", parentSpanId: null, name: "n", startMs: 0, endMs: 0 };
-  const read = interpret({
-    ...span,
-    attributes: genAi,
-    events,
-    error: null,
-    resource: {},
-    dropped: 0,
-  });
-  expect(read.model!.completeness).toEqual({ state: "unknown" });
+it("keeps the digits and the order of keys of what it writes as text", async () => {
+  const row =
+    '{"id":"g","traceId":"t","type":"GENERATION","model":"m","input":"q","output":OUTPUT}';
+  const of = async (output: string): Promise<unknown> => {
+    const text = row.replace("OUTPUT", output);
+    const { demonstrations } = await collectAndCurate("langfuse", `[${text}]`, { name: "r.json" });
+    return demonstrations[0]?.["completion"];
+  };
+  const exact = '{"b":46.0,"10":1e-07,"9":12345678901234567890}';
+  expect(await of(exact)).toMatchObject([{ content: exact }]);
+  expect(await of("[1.0,2.50]")).toMatchObject([{ content: "[1.0,2.50]" }]);
+  const call = `{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":${exact}}]}`;
+  const result =
+    '{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":{"n":1.0}}]}';
+  const { messages } = readMessages(`[{"role":"user","content":"q"},${call},${result}]`);
+  expect(messages.slice(1)).toMatchObject([
+    { toolCalls: [{ arguments: exact }] },
+    { content: '{"n":1.0}' },
+  ]);
+});
+
+it("is not an attribute's limit where two texts happen to be as long as each other", () => {
+  const of = (question: string, answer: string): unknown =>
+    interpret({
+      ...{ traceId: "a", spanId: "b", parentSpanId: null, name: "n", startMs: 0, endMs: 0 },
+      ...{ events: [], error: null, resource: {}, dropped: 0 },
+      attributes: {
+        ...inference,
+        "llm.input_messages.0.message.content": question,
+        "llm.output_messages.0.message.content": answer,
+      },
+    }).model!.completeness;
+  const unknown = { state: "unknown" };
+  expect(of("How much?", "It is 46.")).toEqual(unknown);
+  expect(of("a b".repeat(40), "c d".repeat(40))).toEqual({ state: "cut", why: "attribute limit" });
+  expect(of(`${"a b".repeat(40)}?`, `${"c d".repeat(40)}.`)).toEqual(unknown);
+  expect(of("a b".repeat(40), "a b".repeat(40))).toEqual(unknown);
+  expect(of(`[${'"a b",'.repeat(40)}1]`, `[${'"c d",'.repeat(40)}1]`)).toEqual(unknown);
 });

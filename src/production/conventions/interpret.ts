@@ -47,16 +47,11 @@ function limited(model: ModelCall, span: OtlpSpan): ModelCall {
 }
 
 export function interpret(span: OtlpSpan): Span {
-  const recorded = conventions.reduce<ReturnType<Convention>>(
+  const recorded: ReturnType<Convention> = conventions.reduce<ReturnType<Convention>>(
     (found, convention) => found ?? convention(span),
     null,
   );
-  const {
-    name,
-    source = "otel",
-    kind = "other",
-    ...what
-  } = recorded ?? ({} as Partial<NonNullable<typeof recorded>>);
+  const { name, source, kind, ...what } = recorded ?? { source: "otel", kind: "other" as const };
   return {
     traceId: span.traceId,
     id: span.spanId,

@@ -29,10 +29,14 @@ export const endingsOf = ({ attributes, events }: OtlpSpan): readonly unknown[] 
     ),
   );
 
-/** Ids have no spaces, and may be as long as each other. */
-const isProse = (value: AnyValue): value is string =>
-  typeof value === "string" && value.length >= shortestLimit && value.includes(" ");
-const shortestLimit = 32;
+const shortestLimit = 64;
+
+/** Whether a text may have been cut at its end: ids have no spaces, and what is JSON or ends in a sign is whole. */
+const mayBeCut = (text: string): boolean =>
+  text.length >= shortestLimit &&
+  /\s/u.test(text) &&
+  !/[.!?…)\]}"'`]\s*$/u.test(text.slice(-10)) &&
+  !/^\s*[[{]/u.test(text);
 
 /**
  * What the limits of the program's telemetry took of a span. A limit on the length of attributes leaves no mark but
@@ -40,9 +44,13 @@ const shortestLimit = 32;
  */
 export function limitDamage(span: OtlpSpan): ReadonlySet<Damage> {
   const all = [span, ...span.events];
-  const texts = all.flatMap((one) => Object.values(one.attributes).flat().filter(isProse));
+  const texts = all.flatMap((one) =>
+    Object.values(one.attributes)
+      .flat()
+      .filter((value: AnyValue): value is string => typeof value === "string"),
+  );
   const dropped = all.reduce((sum, one) => sum + one.dropped, 0);
   const longest = texts.reduce((most, { length }) => Math.max(most, length), 0);
-  const atLimit = new Set(texts.filter(({ length }) => length === longest));
+  const atLimit = new Set(texts.filter((text) => text.length === longest && mayBeCut(text)));
   return new Set(dropped > 0 || atLimit.size > 1 ? ["attribute limit"] : []);
 }

@@ -133,6 +133,19 @@ it("says why a turn is no example", () => {
   ]);
 });
 
+it("reads how a response ended in stores of earlier versions", () => {
+  const of = (stopReason: string | undefined): unknown => {
+    const recorded = call("t", [user("a")], says("1"));
+    const { completeness: _none, ...model } = recorded.model!;
+    const earlier = { ...recorded, model: { ...model, stopReason } } as unknown as Span;
+    const [turn] = rebuildTurns([earlier]).turns;
+    return [turn!.flaw, turn!.isEndKnown];
+  };
+  expect(of("length")).toEqual(["cut off", false]);
+  expect(of("stop")).toEqual([null, true]);
+  expect(of(undefined)).toEqual([null, false]);
+});
+
 it("ends where parents are a circle or are missing", () => {
   const a = span({ traceId: "t", kind: "agent", id: "a", parentId: "b" });
   const b = span({ traceId: "t", kind: "agent", id: "b", parentId: "a" });

@@ -9,6 +9,7 @@ import { KnownFeedback } from "../store/known-feedback.ts";
 import { type ProductionStore, readFeedback, type Rejected } from "../store/production-store.ts";
 import type { Span } from "../store/span.ts";
 import { readBraintrust } from "./braintrust.ts";
+import { parseValue, valueText } from "../messages/exact-values.ts";
 import type { RowReader } from "./export-row.ts";
 import { readHelicone } from "./helicone.ts";
 import { readLangfuse } from "./langfuse.ts";
@@ -42,13 +43,13 @@ function* rowsOf(file: string): Generator<Row> {
   const text = readFileSync(file, "utf8");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseValue(text);
   } catch {
     yield { text, at: file };
     return;
   }
   const list = Array.isArray(value) ? (value as unknown[]) : [value];
-  for (const [i, one] of list.entries()) yield { text: JSON.stringify(one), at: `${file}[${i}]` };
+  for (const [i, one] of list.entries()) yield { text: valueText(one), at: `${file}[${i}]` };
 }
 
 interface Read {
@@ -61,13 +62,13 @@ const maxSpansOfRow = 1_000_000;
 
 /** @throws Error with the reason why the row cannot be read. */
 function readRow({ text, at }: Row, { format, rating }: ImportFileOptions): Read {
-  const row: unknown = JSON.parse(text);
+  const row = parseValue(text);
   if (!isJsonObject(row)) throw new Error("it is no object");
   const reader = (readers as Readonly<Record<string, RowReader>>)[format];
   if (reader !== undefined) return reader(row, rating);
   if (format === "feedback") {
     toFeedback(row);
-    return { feedback: [row as FeedbackInput] };
+    return { feedback: [row] };
   }
   return interpretAll(readJsonRequest(row, maxSpansOfRow), at);
 }

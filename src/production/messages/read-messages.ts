@@ -5,9 +5,19 @@ import { messageText } from "../../core/message-text.ts";
 import { defined } from "../../util/defined.ts";
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { isCutJson } from "./cut-json.ts";
+import { parseValue } from "./exact-values.ts";
 import { joined, paired } from "./join-messages.ts";
-import { addContent, addPart, asText, isMasked, isPartType, mergeCalls } from "./read-parts.ts";
-import { noParts, type Parts, stringOf } from "./read-parts.ts";
+import {
+  addContent,
+  addPart,
+  asText,
+  isMasked,
+  isPartType,
+  mergeCalls,
+  noParts,
+  type Parts,
+  stringOf,
+} from "./read-parts.ts";
 
 const roles: Readonly<Record<string, Role>> = {
   system: "system",
@@ -150,7 +160,12 @@ function readMessage(value: unknown, damage: Set<Damage>): ChatMessage[] {
   }
   const parts = noParts(damage);
   addFields(parts, given);
-  if (role === "assistant") return [...resultMessages(parts), messageOf(role, parts)];
+  if (role === "assistant") {
+    const isSilent = parts.content.length + parts.toolCalls.length + parts.reasoning.length === 0;
+    const called = [...listIn(given["tool_calls"]), ...listIn(given["invalid_tool_calls"])];
+    if (isSilent && !hasText(given) && called.length === 0) damage.add("missing text");
+    return [...resultMessages(parts), messageOf(role, parts)];
+  }
   if (role === "tool") return toolMessages(parts, given);
   // Anthropic and Google have results in messages of the user.
   const said = parts.content.length > 0 || parts.results.length === 0;
@@ -183,7 +198,7 @@ function toolMessages(parts: Parts, given: JsonFields): ChatMessage[] {
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{"]/u.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseValue(value);
   } catch {
     return value;
   }

@@ -2,6 +2,7 @@
 import type { Damage } from "../../core/completeness.ts";
 import type { ContentPart, ToolCall } from "../../core/message.ts";
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
+import { valueText } from "./exact-values.ts";
 
 interface ToolResult {
   readonly callId: string | null;
@@ -32,11 +33,7 @@ export const stringOf = (value: unknown): string | null =>
 
 /** Text as it is, anything else as JSON. */
 export const asText = (value: unknown): string =>
-  typeof value === "string"
-    ? value
-    : value === undefined || value === null
-      ? ""
-      : JSON.stringify(value);
+  typeof value === "string" ? value : value === undefined || value === null ? "" : valueText(value);
 
 /** What telemetry records in place of a text that it hides or shortens. */
 const masks = new Set([
@@ -218,9 +215,9 @@ export function addPart(parts: Parts, part: unknown): void {
   if (isJsonObject(inner)) return addPart(parts, { type: "tool_call", ...inner });
   const { type } = part;
   if (type === undefined) return addUntyped(parts, part);
-  const kind = kindOf.get(String(type));
+  const kind = kindOf.get(type as string);
   if (kind !== undefined) return kinds[kind]!(parts, part);
-  parts.damage.add(ofService.test(String(type)) ? "tool of the service" : "unknown item");
+  parts.damage.add(isPartType(type) ? "tool of the service" : "unknown item");
 }
 
 /** Content of one piece may be an answer in JSON. */
