@@ -24,7 +24,7 @@ export const damageNames = [
   "tool result without its call",
   /** Earlier messages are only kept by the service. */
   "missing messages",
-  /** The service called a tool of its own. */
+  /** The service ran a tool itself. */
   "tool of the service",
   /** Content of a type that is not known here. */
   "unknown item",

@@ -5,7 +5,7 @@ import { whoOf } from "./who.ts";
 
 export interface SplitOptions {
   /**
-   * `user`: all conversations of a user are on one side, and where nobody is named, all of a conversation. `time`:
+   * `user`: all conversations of a user are on one side, and where none is named, all of a conversation. `time`:
    * the newest conversations are held out, as a trained model will meet them.
    */
   readonly by: "user" | "time";

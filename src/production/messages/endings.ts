@@ -65,7 +65,7 @@ export interface Ending {
   readonly isCalling: boolean;
 }
 
-/** @param values reasons: a text, a list of them, or either as JSON; words that nobody knows say nothing */
+/** @param values reasons: a text, a list of them, or either as JSON; words that are not known say nothing */
 export function endingOf(values: readonly unknown[]): Ending {
   const words = values.flat(3).flatMap((value) => {
     if (typeof value !== "string") return [];

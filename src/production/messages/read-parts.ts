@@ -199,7 +199,7 @@ const kindOf: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Tools of services have types of their own: `web_search_call`, `code_execution_tool_result`. */
+/** Each tool of a service has another type: `web_search_call`, `code_execution_tool_result`. */
 const ofService = /_call$|_call_output$|_tool_result$/u;
 
 /** Whether a type is one of a piece, or of an item of OpenAI's Responses API. */
