@@ -866,6 +866,31 @@ it("does not take a turn in whose middle a response was cut off", async () => {
   expect((await collectAndCurate("langfuse", rows("tool_calls"))).report.dropped).toEqual({});
 });
 
+it.each([
+  '{"role":"user","name":"x"}',
+  '{"role":"admin","content":"x"}',
+  '{"type":"text","size":3}',
+  '{"type":"function","name":"f","parameters":{}}',
+  '[{"type":"image","src":"x"}]',
+  '{"content":["a","b"]}',
+  '{"content":"a","title":"t"}',
+  '{"reasoning":"r","content":"a"}',
+  '{"message":"hi"}',
+  '{"messages":["a","b"]}',
+  '{"output":"x"}',
+  '{"choices":[{"text":"red"},{"text":"blue"}]}',
+  '{"candidates":[{"name":"red"}]}',
+  '{"generations":[["a"]]}',
+  '{"finish":"length","limit":1}',
+  "{}",
+  "[]",
+  "[[]]",
+])("an answer in JSON: %s", (text) => {
+  const answer = { role: "assistant", content: text };
+  expect(readResponse(text)).toEqual({ response: answer, damage: new Set(), reasons: [] });
+  expect(readResponse(JSON.parse(text))).toEqual(readResponse(text));
+});
+
 it("keeps prompts in JSON as the user wrote them", () => {
   const of = (value: unknown): unknown =>
     readMessages(value).messages.map(({ content }) => content);
@@ -877,6 +902,8 @@ it("keeps prompts in JSON as the user wrote them", () => {
       ["ai", "hello"],
     ]),
   ).toEqual(["hi", "hello"]);
+  expect(of('{"role":"user","name":"x"}')).toEqual(['{"role":"user","name":"x"}']);
+  expect(of({ contents: [{ parts: [{ text: "q" }] }] })).toEqual(["q"]);
   expect(of({ system: "Be short.", messages: asked })).toEqual(["Be short.", "Tell me about hats"]);
   expect(
     of({

@@ -12,7 +12,7 @@ import {
   addPart,
   asText,
   isMasked,
-  isPartType,
+  isPiece,
   mergeCalls,
   noParts,
   type Parts,
@@ -73,8 +73,11 @@ const isTuple = (value: unknown): value is readonly [string, string] =>
 function isMessage(value: unknown): boolean {
   if (!isJsonObject(value)) return isTuple(value);
   const given = ofLangChain(unwrapped(value));
-  return roleOf(given["role"]) !== undefined || isPartType(given["type"]);
+  const says = saidFields.some((name) => name in given);
+  return isPiece(given) || (says && roleOf(given["role"]) !== undefined);
 }
+
+const saidFields = ["content", "contents", "parts", "tool_calls", "toolCalls", "function_call"];
 
 /** A message, or a list with one: what else is JSON is a text that says so. */
 export const isConversation = (value: unknown): boolean =>
@@ -114,6 +117,7 @@ function ofItem(given: JsonFields, damage: Set<Damage>): ChatMessage[] {
   if (given["type"] === "reasoning") {
     addContent(parts, given["summary"] ?? given["content"]);
     const texts = parts.content.map((part) => messageText([part]));
+    if (texts.length === 0) return [];
     return [{ role: "assistant", content: "", reasoning: texts.join("\n\n") }];
   }
   addPart(parts, given);
@@ -222,7 +226,13 @@ export interface ReadMessages {
 /** The list of messages in a request to any service, with its instructions first. */
 function ofRequest(given: JsonFields, damage: Set<Damage>): readonly unknown[] | null {
   const body = opened(given["messages"] ?? given["contents"] ?? given["input"], damage);
-  const list = typeof body === "string" ? [body] : body;
+  const isGoogle = Array.isArray(body) && given["messages"] === undefined && "contents" in given;
+  // Google's first message may have no role.
+  const list = isGoogle
+    ? body.map((one: unknown) => (isJsonObject(one) ? { role: "user", ...one } : one))
+    : typeof body === "string"
+      ? [body]
+      : body;
   if (!Array.isArray(list) && typeof given["prompt"] === "string") return [given["prompt"]];
   if (!Array.isArray(list) || given["role"] !== undefined) return null;
   const isKept = given["messages"] === undefined && given["contents"] === undefined;

@@ -202,9 +202,26 @@ const kindOf: ReadonlyMap<string, string> = new Map(
 /** Each tool of a service has another type: `web_search_call`, `code_execution_tool_result`. */
 const ofService = /_call$|_call_output$|_tool_result$/u;
 
-/** Whether a type is one of a piece, or of an item of OpenAI's Responses API. */
-export const isPartType = (type: unknown): boolean =>
-  typeof type === "string" && (kindOf.has(type) || ofService.test(type));
+const isService = (type: unknown): boolean => typeof type === "string" && ofService.test(type);
+
+/** Fields of which a piece of a kind has one: an answer in JSON may have the same type. */
+const fieldsOf: Readonly<Record<string, readonly string[]>> = {
+  text: ["text", "content", "refusal"],
+  reasoning: ["text", "thinking", "content", "reasoning", "summary"],
+  call: ["name", "toolName", "function"],
+  result: ["output", "result", "content", "response"],
+  service: ["id", "tool_use_id"],
+};
+
+/** Whether this is a piece of content, or an item of OpenAI's Responses API. */
+export function isPiece(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { type } = value;
+  if ("message_content" in value) return true;
+  if (type === "function") return isJsonObject(value["function"]);
+  const kind = kindOf.get(type as string) ?? (isService(type) ? "service" : "");
+  return (fieldsOf[kind] ?? []).some((name) => name in value);
+}
 
 /** What is not known is lost, and the rest is kept. */
 export function addPart(parts: Parts, part: unknown): void {
@@ -217,7 +234,7 @@ export function addPart(parts: Parts, part: unknown): void {
   if (type === undefined) return addUntyped(parts, part);
   const kind = kindOf.get(type as string);
   if (kind !== undefined) return kinds[kind]!(parts, part);
-  parts.damage.add(isPartType(type) ? "tool of the service" : "unknown item");
+  parts.damage.add(isService(type) ? "tool of the service" : "unknown item");
 }
 
 /** Content of one piece may be an answer in JSON. */
@@ -232,6 +249,3 @@ export function addContent(parts: Parts, content: unknown): void {
   if (own.damage.has("unknown item")) parts.content.push({ type: "text", text: asText(content) });
   else addPart(parts, content);
 }
-
-const isPiece = (content: unknown): boolean =>
-  isJsonObject(content) && (isPartType(content["type"]) || "message_content" in content);

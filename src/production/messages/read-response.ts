@@ -21,10 +21,11 @@ type Choices = readonly unknown[];
 const objects = (value: unknown): readonly JsonFields[] | null =>
   Array.isArray(value) && value.length > 0 && value.every(isJsonObject) ? value : null;
 
-/** A choice: below `message`, as `text`, or as `content` of Google. */
+/** A choice: below `message`, as `text`, or as `content` of Google. An answer in JSON may have texts in a list, too. */
 function choiceOf(choice: JsonFields): unknown {
   if (isJsonObject(choice["message"])) return own(choice["message"]);
-  if (typeof choice["text"] === "string") return choice["text"];
+  const isChoice = ["index", "finish_reason", "logprobs"].some((name) => name in choice);
+  if (isChoice && typeof choice["text"] === "string") return choice["text"];
   return isJsonObject(choice["content"]) ? own(choice["content"]) : undefined;
 }
 
@@ -41,14 +42,19 @@ function choicesIn(list: unknown): Choices | null {
 
 /** Fields of a message of an assistant; an answer in JSON has others. */
 const fields = new Set(
-  "content tool_calls toolCalls function_call refusal annotations audio reasoning reasoning_content parts name id finish_reason stop_reason additional_kwargs response_metadata".split(
+  "content tool_calls toolCalls function_call refusal annotations audio reasoning_content parts finish_reason stop_reason additional_kwargs response_metadata".split(
     " ",
   ),
 );
 
-const isBare = (given: JsonFields): boolean =>
-  Object.keys(given).every((name) => fields.has(name)) &&
-  ["content", "tool_calls", "toolCalls", "parts"].some((name) => name in given);
+function isBare(given: JsonFields): boolean {
+  const said = ["content", "parts"].map((name) => given[name] ?? null).find((one) => one !== null);
+  const isSaid = said === undefined || typeof said === "string" || objects(said) !== null;
+  const isCalled = ["tool_calls", "toolCalls"].some((name) => name in given);
+  return (
+    Object.keys(given).every((name) => fields.has(name)) && isSaid && (said ?? isCalled) !== false
+  );
+}
 
 /** null for what is no response of a service: an answer in JSON. */
 function choicesOf(given: JsonFields): Choices | null {
@@ -56,7 +62,12 @@ function choicesOf(given: JsonFields): Choices | null {
   const found =
     choicesIn(choices) ??
     choicesIn(candidates) ??
-    choicesIn(Array.isArray(generations) ? generations.flat() : null);
+    choicesIn(
+      objects(Array.isArray(generations) ? generations.flat() : null)?.map((one) => ({
+        index: 0,
+        ...one,
+      })),
+    );
   if (found !== null) return found;
   if (isConversation(given)) return [given];
   if (isJsonObject(output) && isJsonObject(output["message"])) return [own(output["message"])];
