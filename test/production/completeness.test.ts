@@ -8,7 +8,7 @@ import { isCutJson } from "../../src/production/messages/cut-json.ts";
 import { endingOf } from "../../src/production/messages/endings.ts";
 import { readMessages } from "../../src/production/messages/read-messages.ts";
 import { readResponse } from "../../src/production/messages/read-response.ts";
-import { collectAndCurate } from "./curated.ts";
+import { collectAndCurate, turnsIn } from "./curated.ts";
 
 const json = JSON.stringify;
 const asked = [{ role: "user", content: "Tell me about hats" }];
@@ -469,10 +469,8 @@ const cases: readonly (readonly [string, string, object])[] = [
 ];
 
 describe("a response that is not whole", () => {
-  it.each(cases)("%s: %s %j", async (why, format, row) => {
-    const { report, demonstrations, counts } = await collectAndCurate(format, [row]);
-    expect(counts.rejected).toBe(0);
-    expect([report.dropped, demonstrations]).toEqual([{ [why]: 1 }, []]);
+  it.each(cases)("%s: %s %j", (why, format, row) => {
+    expect(turnsIn(format, row).map(({ flaw }) => flaw)).toEqual([why]);
   });
 });
 
@@ -566,11 +564,10 @@ describe("a response that is whole", () => {
       half,
       1,
     ],
-  ])("%s %j", async (format, row, answer, unknownEnds) => {
-    const { report, demonstrations } = await collectAndCurate(format, [row]);
-    expect(report).toMatchObject({ dropped: {}, unknownEnds });
-    const [completion] = demonstrations.map((one) => one["completion"] as { content: string }[]);
-    expect(completion!.at(-1)!.content).toBe(answer);
+  ])("%s %j", (format, row, answer, unknownEnds) => {
+    const [turn, ...others] = turnsIn(format, row);
+    expect([turn!.flaw, turn!.isEndKnown, others]).toEqual([null, unknownEnds === 0, []]);
+    expect(turn!.completion.at(-1)!.content).toBe(answer);
   });
 });
 
@@ -837,12 +834,9 @@ describe("results", () => {
       "lost arguments",
       [{ role: "assistant", content: "", invalid_tool_calls: [{ name: "f", args: "{" }] }],
     ],
-  ])("%s: %j", async (why, between) => {
-    const { report, counts } = await collectAndCurate("openai", [
-      { messages: [...asked, ...between, message] },
-    ]);
-    expect(counts.rejected).toBe(0);
-    expect(report.dropped).toEqual(why === null ? {} : { [why]: 1 });
+  ])("%s: %j", (why, between) => {
+    const turns = turnsIn("openai", { messages: [...asked, ...between, message] });
+    expect(turns.map(({ flaw }) => flaw)).toEqual([why]);
   });
 });
 

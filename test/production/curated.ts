@@ -8,9 +8,22 @@ import {
 } from "../../src/launch/finetune/examples/conversation.ts";
 import { parseFeedback } from "../../src/launch/finetune/examples/feedback.ts";
 import { curate, type CurateOptions } from "../../src/production/curate/curate.ts";
+import { exampleRow } from "../../src/production/curate/rows.ts";
+import { rebuildTurns, type Turn } from "../../src/production/curate/turns.ts";
+import { readBraintrust } from "../../src/production/import/braintrust.ts";
+import type { RowReader } from "../../src/production/import/export-row.ts";
+import { readHelicone } from "../../src/production/import/helicone.ts";
+import { readLangfuse } from "../../src/production/import/langfuse.ts";
+import { readLangSmith } from "../../src/production/import/langsmith.ts";
+import { readOpenAiChat } from "../../src/production/import/openai-chat.ts";
+import { readJsonRequest } from "../../src/production/otlp/read-json.ts";
 import type { CurateReport } from "../../src/production/curate/report.ts";
 import { importFile } from "../../src/production/import/import-file.ts";
-import { type CollectCounts, emptyCounts } from "../../src/production/receiver/keep-otlp.ts";
+import {
+  type CollectCounts,
+  emptyCounts,
+  interpretAll,
+} from "../../src/production/receiver/keep-otlp.ts";
 import type { Feedback } from "../../src/production/store/feedback.ts";
 import { ProductionStore, readFeedback } from "../../src/production/store/production-store.ts";
 
@@ -77,4 +90,23 @@ export async function collectAndCurate(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const readers: Readonly<Record<string, RowReader>> = {
+  braintrust: readBraintrust,
+  helicone: readHelicone,
+  langfuse: readLangfuse,
+  langsmith: readLangSmith,
+  openai: readOpenAiChat,
+};
+
+/** The turns of one row, without a store; those that are examples pass sft's loader. */
+export function turnsIn(format: string, row: object): readonly Turn[] {
+  const fields = row as Readonly<Record<string, unknown>>;
+  const read = readers[format];
+  const { spans } =
+    read === undefined ? interpretAll(readJsonRequest(fields, 100), "") : read(fields, undefined);
+  const { turns } = rebuildTurns(spans);
+  for (const turn of turns) if (turn.flaw === null) parseConversation(exampleRow(turn), "row");
+  return turns;
 }
