@@ -4,7 +4,9 @@
  */
 import { parseObject } from "../util/json-object.ts";
 import type { ChatMessage, ToolCall } from "./message.ts";
+import { messageText } from "./message-text.ts";
 import type { StopReason } from "./policy.ts";
+import type { Trajectory } from "./trajectory.ts";
 
 /** Why a response is not whole, the most telling reason first. */
 export const damageNames = [
@@ -64,26 +66,46 @@ export function together(all: readonly Completeness[]): Completeness {
   );
 }
 
-const resultsAfter = (messages: readonly ChatMessage[], i: number): readonly ChatMessage[] => {
-  const end = messages.findIndex(({ role }, k) => k > i && role !== "tool");
-  return messages.slice(i + 1, end < 0 ? messages.length : end);
-};
-
 const isObject = ({ arguments: text }: ToolCall): boolean => parseObject(text) !== null;
 
 /** What a conversation lacks by itself: each call needs its result, except those that it ends in. */
 export function conversationDamage(messages: readonly ChatMessage[]): ReadonlySet<Damage> {
   const damage = new Set<Damage>();
-  for (const [i, { role, toolCalls = [] }] of messages.entries()) {
+  let calls = new Set<string | undefined>();
+  let open = new Set<string | undefined>();
+  for (const { role, toolCalls = [], toolCallId } of messages) {
+    if (role === "tool") {
+      if (!calls.has(toolCallId)) damage.add("tool result without its call");
+      open.delete(toolCallId);
+      continue;
+    }
     if (toolCalls.some((call) => !isObject(call))) damage.add("lost arguments");
-    if (role === "tool") continue;
-    const calls = new Set(toolCalls.map(({ id }) => id));
-    const results = new Set(resultsAfter(messages, i).map(({ toolCallId }) => toolCallId));
-    const isLast = i === messages.length - 1;
-    if (!isLast && [...calls].some((id) => !results.has(id))) damage.add("missing tool result");
-    if ([...results].some((id) => id === undefined || !calls.has(id)))
-      damage.add("tool result without its call");
+    if (open.size > 0) damage.add("missing tool result");
+    calls = new Set(toolCalls.map(({ id }) => id));
+    open = new Set(calls);
   }
-  if (messages[0]?.role === "tool") damage.add("tool result without its call");
+  if (open.size > 0 && messages.at(-1)?.role === "tool") damage.add("missing tool result");
   return damage;
+}
+
+/** The last call's prompt with its response: all of the conversation, where the agent kept its history. */
+export function conversationOf({ steps }: Trajectory): readonly ChatMessage[] {
+  const last = steps.at(-1)?.trace;
+  return last === undefined ? [] : [...last.messages, last.response];
+}
+
+const saidIn = ({ content, toolCalls = [] }: ChatMessage): string =>
+  JSON.stringify([messageText(content), toolCalls.map((call) => call.arguments)]);
+
+/** Why the conversation of a trajectory is not whole, or null: one of its responses was cut off, or a result is missing. */
+export function trajectoryDamage(trajectory: Trajectory): Damage | null {
+  const conversation = conversationOf(trajectory);
+  const said = new Set(conversation.filter(({ role }) => role === "assistant").map(saidIn));
+  // An agent may have asked again, without what it got first.
+  const calls = trajectory.steps
+    .filter(({ trace }) => said.has(saidIn(trace.response)))
+    .map(({ trace }) => captured(trace.stopReason));
+  const all = completenessOf(conversationDamage(conversation), "complete");
+  const found = together([...calls, all]);
+  return found.state === "cut" ? found.why : null;
 }

@@ -3,6 +3,7 @@
  * words are those of the published API references (OpenAI, Anthropic, Google, Amazon, Cohere, Mistral, Ollama).
  */
 import { describe, expect, it } from "vitest";
+import { conversationDamage } from "../../src/core/completeness.ts";
 import { interpret } from "../../src/production/conventions/interpret.ts";
 import { isCutJson } from "../../src/production/messages/cut-json.ts";
 import { endingOf } from "../../src/production/messages/endings.ts";
@@ -464,6 +465,19 @@ const cases: readonly (readonly [string, string, object])[] = [
     "langfuse",
     observation('{"choices":[{"message":{"role":"assistant","content":"Ha'),
   ],
+  [
+    "attribute limit",
+    "otel",
+    spans({
+      ...{ "ai.operationId": "ai.generateObject.doGenerate", "ai.response.object": '{"price": 4' },
+      "ai.prompt.messages": json(asked),
+    }),
+  ],
+  [
+    "attribute limit",
+    "otel",
+    spans({ ...traceloop, "gen_ai.completion.0.content": '{"price": 4' }),
+  ],
   ["missing text", "langfuse", observation({ role: "assistant", content: null })],
   ["missing text", "langfuse", observation("<truncated due to size exceeding limit>")],
 ];
@@ -654,6 +668,21 @@ it("knows JSON that was cut anywhere, and text that only begins like it", () => 
     "[] and",
   ])
     expect(isCutJson(text), text).toBe(false);
+});
+
+it("takes linear time for many calls, items and results", () => {
+  const many = Array.from({ length: 20_000 }, (_, i) => i);
+  const calls = many.map((i) => ({ type: "tool_use", id: `c${i}`, name: `f${i}`, input: {} }));
+  const began = performance.now();
+  const { messages, damage } = readMessages([
+    { role: "assistant", content: calls, tool_calls: calls.map(({ id, name }) => ({ id, name })) },
+    ...many.toReversed().map((i) => ({ role: "tool", tool_call_id: `c${i}`, content: "ok" })),
+    ...many.map((i) => ({ type: "function_call", name: `f${i}`, arguments: "{}" })),
+    ...many.toReversed().map((i) => ({ role: "function", name: `f${i}`, content: "ok" })),
+  ]);
+  conversationDamage(messages);
+  expect([messages.length, damage.size]).toEqual([40_002, 0]);
+  expect(performance.now() - began).toBeLessThan(4000);
 });
 
 it("takes linear time and little stack", () => {

@@ -1,24 +1,10 @@
 /** Conversations for fine-tuning: chat rows of good trajectories, and pairs of the best and the worst of a task. */
-import {
-  captured,
-  completenessOf,
-  conversationDamage,
-  type Damage,
-  together,
-} from "../../core/completeness.ts";
-import type { ChatMessage } from "../../core/message.ts";
-import { messageText } from "../../core/message-text.ts";
+import { conversationOf, type Damage, trajectoryDamage } from "../../core/completeness.ts";
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode, Trajectory } from "../../core/trajectory.ts";
 import { groupName } from "../../launch/finetune/examples/episode-examples.ts";
 import { addTo } from "../../util/group-by.ts";
 import { wireMessage, wireTool } from "../../core/wire-message.ts";
-
-/** The last call's prompt with its response: all of the conversation, where the agent kept its history. */
-function conversationOf({ steps }: Trajectory): readonly ChatMessage[] {
-  const last = steps.at(-1)?.trace;
-  return last === undefined ? [] : [...last.messages, last.response];
-}
 
 const toolsOf = ({ steps }: Trajectory): object => {
   const tools = steps.at(-1)?.trace.tools ?? [];
@@ -26,22 +12,6 @@ const toolsOf = ({ steps }: Trajectory): object => {
 };
 
 const isUsable = (episode: Episode): boolean => isScored(episode) && !isFailed(episode);
-
-const saidIn = ({ content, toolCalls = [] }: ChatMessage): string =>
-  JSON.stringify([messageText(content), toolCalls.map((call) => call.arguments)]);
-
-/** Why a conversation is not whole: one of its responses was cut off, or a result is missing. */
-function damageOf(trajectory: Trajectory): Damage | null {
-  const conversation = conversationOf(trajectory);
-  const said = new Set(conversation.filter(({ role }) => role === "assistant").map(saidIn));
-  // An agent may have asked again, without what it got first.
-  const calls = trajectory.steps
-    .filter(({ trace }) => said.has(saidIn(trace.response)))
-    .map(({ trace }) => captured(trace.stopReason));
-  const all = completenessOf(conversationDamage(conversation), "complete");
-  const found = together([...calls, all]);
-  return found.state === "cut" ? found.why : null;
-}
 
 /** Called with the reason of each conversation that is left out since it is not whole. */
 export type OnDamage = (why: Damage) => void;
@@ -53,7 +23,7 @@ const trajectoriesOf = (episode: Episode): readonly Trajectory[] =>
     : [];
 
 function isWhole(trajectory: Trajectory, onDamage: OnDamage): boolean {
-  const why = damageOf(trajectory);
+  const why = trajectoryDamage(trajectory);
   if (why !== null) onDamage(why);
   return why === null;
 }

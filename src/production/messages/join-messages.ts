@@ -8,20 +8,27 @@ interface Read {
   readonly isItem: boolean;
 }
 
-const isSilent = ({ content, toolCalls }: ChatMessage): boolean =>
-  content === "" && toolCalls === undefined;
-
-/** What an assistant thought, said and called in separate messages is one, as it is where it is sent back. */
-function isMore(before: ChatMessage, next: ChatMessage, areItems: boolean): boolean {
-  if (before.role !== "assistant" || next.role !== "assistant") return false;
-  if (isSilent(before) || next.content === "") return true;
-  return areItems && before.toolCalls === undefined;
+/** Messages that are one. */
+interface Group {
+  readonly messages: ChatMessage[];
+  readonly isItem: boolean;
+  hasText: boolean;
+  hasCalls: boolean;
 }
 
-function merged(before: ChatMessage, next: ChatMessage): ChatMessage {
-  const reasoning = [before.reasoning, next.reasoning].filter((one) => one !== undefined);
-  const toolCalls = [...(before.toolCalls ?? []), ...(next.toolCalls ?? [])];
-  const said = [before.content, next.content].filter((one) => one !== "");
+/** What an assistant thought, said and called in separate messages is one, as it is where it is sent back. */
+function isMore(group: Group, { role, content }: ChatMessage, isItem: boolean): boolean {
+  if (group.messages[0]!.role !== "assistant" || role !== "assistant") return false;
+  if (content === "" || (!group.hasText && !group.hasCalls)) return true;
+  return group.isItem && isItem && !group.hasCalls;
+}
+
+function merged(messages: readonly ChatMessage[]): ChatMessage {
+  const [only] = messages as readonly [ChatMessage];
+  if (messages.length === 1) return only;
+  const reasoning = messages.flatMap((one) => one.reasoning ?? []);
+  const toolCalls = messages.flatMap((one) => one.toolCalls ?? []);
+  const said = messages.map(({ content }) => content).filter((content) => content !== "");
   return {
     role: "assistant",
     content: said.length < 2 ? (said[0] ?? "") : said.map((one) => messageText(one)).join(""),
@@ -31,18 +38,20 @@ function merged(before: ChatMessage, next: ChatMessage): ChatMessage {
 }
 
 export function joined(read: readonly Read[]): readonly ChatMessage[] {
-  const result: ChatMessage[] = [];
-  let wasItem = false;
+  const groups: Group[] = [];
   for (const { messages, isItem } of read) {
     for (const message of messages) {
-      const before = result.at(-1);
-      if (before !== undefined && isMore(before, message, wasItem && isItem))
-        result[result.length - 1] = merged(before, message);
-      else result.push(message);
-      wasItem = isItem;
+      let group = groups.at(-1);
+      if (group === undefined || !isMore(group, message, isItem)) {
+        group = { messages: [], isItem, hasText: false, hasCalls: false };
+        groups.push(group);
+      }
+      group.messages.push(message);
+      group.hasText ||= message.content !== "";
+      group.hasCalls ||= message.toolCalls !== undefined;
     }
   }
-  return result;
+  return groups.map((group) => merged(group.messages));
 }
 
 /** Ids for calls that have none, or the same. */
@@ -56,20 +65,33 @@ function withIds(calls: readonly ToolCall[]): readonly ToolCall[] {
   });
 }
 
+/** Calls among which that of a result without an id is looked for by its name. */
+const mostLooked = 100;
+
+/** The call that a result is of, among those without one yet. */
+function callOf(open: ReadonlyMap<string, ToolCall>, result: ChatMessage): ToolCall | undefined {
+  const { toolCallId, name } = result;
+  if (toolCallId !== undefined) return open.get(toolCallId);
+  let looked = 0;
+  for (const call of open.values()) {
+    if (name === undefined || call.name === name) return call;
+    if (++looked === mostLooked) return undefined;
+  }
+  return undefined;
+}
+
 /** Results without an id are those of the calls before them, by name and order. */
 export function paired(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  let open: ToolCall[] = [];
+  let open = new Map<string, ToolCall>();
   return messages.map((message) => {
     if (message.role !== "tool") {
       const toolCalls = message.toolCalls === undefined ? undefined : withIds(message.toolCalls);
-      open = [...(toolCalls ?? [])];
+      open = new Map(toolCalls?.map((call) => [call.id, call]));
       return toolCalls === undefined ? message : { ...message, toolCalls };
     }
-    const { toolCallId, name } = message;
-    const isOf = (call: ToolCall): boolean =>
-      toolCallId === undefined ? name === undefined || call.name === name : call.id === toolCallId;
-    const at = open.findIndex(isOf);
-    const [call] = at < 0 ? [] : open.splice(at, 1);
-    return call === undefined ? message : { ...message, toolCallId: call.id };
+    const call = callOf(open, message);
+    if (call === undefined) return message;
+    open.delete(call.id);
+    return { ...message, toolCallId: call.id };
   });
 }

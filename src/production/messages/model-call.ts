@@ -1,7 +1,9 @@
 /** A call of a model from what any reader found: the one place that says whether it is whole. */
 import { completenessOf } from "../../core/completeness.ts";
+import { messageText } from "../../core/message-text.ts";
 import type { ModelCall } from "../store/span.ts";
 import { defined } from "../../util/defined.ts";
+import { isCutJson } from "./cut-json.ts";
 import { numberOf, textOf } from "./fields.ts";
 import { endingOf } from "./endings.ts";
 import type { ReadMessages } from "./read-messages.ts";
@@ -30,10 +32,11 @@ export function modelCall(call: RecordedCall): ModelCall {
   const [maxTokens, completionTokens] = [numberOf(call.maxTokens), numberOf(call.completionTokens)];
   const ending = endingOf([...ended, ...(response?.reasons ?? [])]);
   const damage = new Set([...messages.damage, ...(response?.damage ?? []), ...ending.damage]);
-  const isFull =
-    maxTokens !== undefined && completionTokens !== undefined && completionTokens >= maxTokens;
+  // Some write 0 or -1 for no limit.
+  const isFull = maxTokens !== undefined && maxTokens > 0 && (completionTokens ?? 0) >= maxTokens;
   if (isFull && !ending.isKnown) damage.add("cut off");
   const said = response?.response ?? null;
+  if (said !== null && isCutJson(messageText(said.content))) damage.add("attribute limit");
   if (ending.isCalling && said !== null && said.toolCalls === undefined)
     damage.add("lost arguments");
   return {

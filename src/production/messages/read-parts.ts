@@ -87,11 +87,11 @@ function addArguments(parts: Parts, part: JsonFields): void {
 
 /** The same calls are recorded twice by some, once without their arguments. */
 export function mergeCalls(parts: Parts, others: readonly ToolCall[]): void {
+  const byId = new Map(parts.toolCalls.map(({ id }, at) => [id, at]));
   for (const [i, other] of others.entries()) {
-    const byId = parts.toolCalls.findIndex(({ id }) => id !== "" && id === other.id);
-    const at = byId < 0 && other.id === "" && parts.toolCalls[i]?.name === other.name ? i : byId;
+    const at = other.id === "" ? i : (byId.get(other.id) ?? -1);
     const own = parts.toolCalls[at];
-    if (own === undefined) parts.toolCalls.push(other);
+    if (own === undefined || own.name !== other.name) parts.toolCalls.push(other);
     else if (isEmptyArguments(own.arguments) && !isEmptyArguments(other.arguments))
       parts.toolCalls[at] = { ...own, arguments: other.arguments };
   }
