@@ -201,7 +201,6 @@ export { ProductionStore, readFeedback, readSpans } from "./production/store/pro
 export type { ProductionStoreOptions, Rejected } from "./production/store/production-store.ts";
 export type { Feedback, FeedbackInput } from "./production/store/feedback.ts";
 export type { ModelCall, Span, ToolRun } from "./production/store/span.ts";
-export type { Completeness, Damage } from "./core/completeness.ts";
 export { curate } from "./production/curate/curate.ts";
 export type { CurateOptions } from "./production/curate/curate.ts";
 export type { CurateReport } from "./production/curate/report.ts";
