@@ -1,15 +1,31 @@
 /** Calls that this package recorded, into a store of production: of a gateway's SQLite file, or of a run. */
+import { captured } from "../core/completeness.ts";
 import type { Trace } from "../core/trace.ts";
 import { createSqliteTraceStore } from "../gateway/index.ts";
 import type { ImportFileOptions } from "../production/import/import-file.ts";
 import { keepSpans } from "../production/receiver/keep-otlp.ts";
 import { checkDataFile } from "../datasets/files/json-lines-file.ts";
 import { readEpisodes } from "../runs/evaluations/recorded-episodes.ts";
-import type { Span } from "../production/store/span.ts";
+import type { ModelCall, Span } from "../production/store/span.ts";
 
-/** A call that our gateway captured, as a span: a session is a trace, and a conversation. */
+/** A call that a gateway of ours captured. */
+export function callOfTrace(trace: Trace): ModelCall {
+  const { messages, tools, response, model, responseId, stopReason, weightVersion, usage } = trace;
+  return {
+    model,
+    messages,
+    tools,
+    response,
+    completeness: captured(stopReason),
+    promptTokens: usage?.promptTokens ?? trace.promptIds.length,
+    completionTokens: usage?.completionTokens ?? trace.responseIds.length,
+    responseId,
+    ...(weightVersion === null ? {} : { weightVersion }),
+  };
+}
+
+/** The same as a span: a session is a trace, and a conversation. */
 function spanOfTrace(trace: Trace): Span {
-  const { messages, tools, response, model, responseId, stopReason, weightVersion } = trace;
   return {
     traceId: trace.sessionUid,
     id: trace.id,
@@ -19,17 +35,7 @@ function spanOfTrace(trace: Trace): Span {
     startMs: trace.startedAt,
     endMs: trace.finishedAt,
     conversationId: trace.sessionUid,
-    model: {
-      model,
-      messages,
-      tools,
-      response,
-      stopReason: stopReason === "length" ? "length" : "stop",
-      promptTokens: trace.usage?.promptTokens ?? trace.promptIds.length,
-      completionTokens: trace.usage?.completionTokens ?? trace.responseIds.length,
-      responseId,
-      ...(weightVersion === null ? {} : { weightVersion }),
-    },
+    model: callOfTrace(trace),
     source: "agent-trainer",
   };
 }

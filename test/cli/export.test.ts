@@ -215,6 +215,89 @@ it("chat and pairs are read by fine-tuning, and have nothing of validations", as
   expect(rejected.messages.at(-1)?.content).toBe("bad");
 });
 
+describe("a conversation that is not whole", () => {
+  const user: ChatMessage = { role: "user", content: "Say something." };
+  const toolCalls = [{ id: "call_1", name: "look", arguments: "{}" }];
+  const called: ChatMessage = { role: "assistant", content: "", toolCalls };
+  const result: ChatMessage = { role: "tool", content: "blue", toolCallId: "call_1" };
+  const said: ChatMessage = { role: "assistant", content: "Blue." };
+  const half: ChatMessage = { role: "assistant", content: "Blu" };
+
+  type Call = readonly [readonly ChatMessage[], ChatMessage, ("stop" | "length" | "aborted")?];
+  const kinds: Readonly<Record<string, readonly [string | null, readonly Call[]]>> = {
+    whole: [
+      null,
+      [
+        [[user], called],
+        [[user, called, result], said],
+      ],
+    ],
+    "ends in a call": [null, [[[user], called]]],
+    "asked again": [
+      null,
+      [
+        [[user], half, "length"],
+        [[user], said],
+      ],
+    ],
+    "cut off": ["cut off", [[[user], half, "length"]]],
+    "cut off in the middle": [
+      "cut off",
+      [
+        [[user], half, "length"],
+        [[user, half, user], said],
+      ],
+    ],
+    "a call cut off": [
+      "cut off",
+      [
+        [[user], called, "length"],
+        [[user, called, result], said],
+      ],
+    ],
+    aborted: ["interrupted", [[[user], half, "aborted"]]],
+    "without its result": ["missing tool result", [[[user, called, user], said]]],
+    "without its call": ["tool result without its call", [[[user, result], said]]],
+    "no object": [
+      "lost arguments",
+      [[[user], { ...called, toolCalls: [{ ...toolCalls[0]!, arguments: '{"a' }] }]],
+    ],
+  };
+
+  const exported = async (name: string, format: string): Promise<readonly [number, string]> => {
+    const [, calls] = kinds[name]!;
+    const own = newRunFolder();
+    const steps = calls.map(([messages, response, stopReason = "stop"], i) =>
+      makeStep({ id: String(i), messages, response, stopReason }),
+    );
+    const more = { uid: "u", name: "agent", reward: 1, signals: {}, metadata: {} };
+    addEpisodes(own, "000001.jsonl", [
+      { id: "1/a/0", reward: 1, responses: [], extra: { trajectories: [{ ...more, steps }] } },
+      { id: "1/a/1", rollout: 1, reward: 0, responses: ["bad"] },
+      { id: "1/b/0", reward: 1, responses: ["good"] },
+      { id: "1/b/1", rollout: 1, reward: 0, responses: ["bad"] },
+    ]);
+    let [out, err] = ["", ""];
+    const output = join(own, "out.jsonl");
+    await runCli(["export", own, "--format", format, "--output", output, "--json"], {
+      stdout: { write: (text: string) => (out += text) },
+      stderr: { write: (text: string) => (err += text) },
+    });
+    const { documents, leftOut } = JSON.parse(out) as { documents: number; leftOut: object };
+    const text = JSON.stringify(leftOut);
+    expect(err.includes("Left out, since they are not whole"), err).toBe(text !== "{}");
+    return [documents, text];
+  };
+
+  it.each(Object.entries(kinds))("%s", async (name, [why]) => {
+    const left = why === null ? "{}" : JSON.stringify({ [why]: 1 });
+    expect(await exported(name, "chat")).toEqual([why === null ? 2 : 1, left]);
+    const [pairs, leftOfPairs] = await exported(name, "pairs");
+    expect(leftOfPairs).toBe(left);
+    if (why !== null) expect(pairs).toBe(1);
+  });
+});
+
 it("writes a file and reports it", async () => {
   const output = join(folder, "out.jsonl");
   const { code, documents, err } = await run(
@@ -225,7 +308,7 @@ it("writes a file and reports it", async () => {
     output,
     "--json",
   );
-  expect([code, documents]).toEqual([0, [{ format: "chat", output, documents: 2 }]]);
+  expect([code, documents]).toEqual([0, [{ format: "chat", output, documents: 2, leftOut: {} }]]);
   expect(err).toContain(`2 documents in ${output}`);
   expect(readFileSync(output, "utf8").trim().split("\n")).toHaveLength(2);
 });

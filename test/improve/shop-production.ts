@@ -47,6 +47,7 @@ gate: { held_out: held-out.jsonl, min_gain: -1 }
                 { role: "user", content: instruction },
               ],
               tools: [],
+              completeness: { state: "complete" },
               response: {
                 role: "assistant",
                 content: String(isRight ? metadata.answer : metadata.count),

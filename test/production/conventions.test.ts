@@ -8,7 +8,7 @@ import type { OtlpEvent, OtlpSpan } from "../../src/production/otlp/otlp-span.ts
 
 const spanOf = (
   attributes: Record<string, unknown>,
-  events: readonly OtlpEvent[] = [],
+  events: readonly Omit<OtlpEvent, "dropped">[] = [],
 ): OtlpSpan => ({
   traceId: "a".repeat(32),
   spanId: "b".repeat(16),
@@ -17,9 +17,10 @@ const spanOf = (
   startMs: 1,
   endMs: 2,
   attributes,
-  events,
+  events: events.map((event) => ({ ...event, dropped: 0 })),
   error: null,
   resource: {},
+  dropped: 0,
 });
 const json = JSON.stringify;
 const basics = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt" };

@@ -160,7 +160,9 @@ it("langfuse", async () => {
     JSON.stringify([trace]),
     "traces.json",
   );
-  expect(counts).toEqual({ spans: 5, modelCalls: 3, withoutText: 0, feedback: 2, rejected: 0 });
+  expect(counts).toEqual({
+    ...{ spans: 5, modelCalls: 3, withoutText: 0, feedback: 2, known: 0, rejected: 0 },
+  });
   expect(turns).toMatchObject([
     { ...expectedTurn, user: "u1", conversationId: "s1", tools: [{ name: "weather" }] },
   ]);
@@ -172,7 +174,7 @@ it("langfuse", async () => {
   });
   const at = Date.parse(times.endTime);
   expect(feedback).toEqual([
-    { traceId: "t1", comment: "good", score: 1, at },
+    { traceId: "t1", comment: "good", score: 1, outcome: { thumbs: 1 }, at },
     { traceId: "t1", outcome: { stars: 4 }, at },
   ]);
 });
@@ -235,7 +237,12 @@ it("langsmith, as its client sends runs of LangChain messages", async () => {
     result: "1 degree",
   });
   expect(found.feedback).toEqual([
-    { traceId: root.id, score: 0, at: Date.parse("2026-11-02T00:00:00Z") },
+    {
+      traceId: root.id,
+      score: 0,
+      outcome: { user_score: 0 },
+      at: Date.parse("2026-11-02T00:00:00Z"),
+    },
   ]);
 });
 
@@ -276,7 +283,7 @@ it("braintrust", async () => {
   ]);
   const at = Date.parse("2026-11-01T10:00:00Z");
   expect(feedback).toEqual([
-    { traceId: "root", score: 0, at },
+    { traceId: "root", score: 0, outcome: { thumbs: 0 }, at },
     { traceId: "root", correction: "1 degree.", at },
   ]);
 });

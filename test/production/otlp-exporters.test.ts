@@ -78,7 +78,7 @@ describe.each(ways)("%s with compression %s", (_, compression, Exporter) => {
           messages: [{ role: "user", content: "Grüße 👋" }],
           response: { role: "assistant", content: "Hallo!" },
           promptTokens: 12,
-          stopReason: "stop",
+          completeness: { state: "complete" },
           responseId: "r1",
         },
       },

@@ -48,6 +48,7 @@ describe("OTLP", () => {
 
   it("rejects spans that it cannot read, counts and keeps them aside, and takes the others", async () => {
     await using receiver = await startReceiver();
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
     const bad = [
       spanOf(2, { traceId: "x" }),
       spanOf(3, {
@@ -55,7 +56,7 @@ describe("OTLP", () => {
           attribute("gen_ai.operation.name", "chat"),
           attribute(
             "gen_ai.input.messages",
-            '[{"role": "narrator", "content": "sk-abcdefgh12345678"}]',
+            `[{"role": "user", "name": "sk-abcdefgh12345678", "content": {"a": ${deep}}}]`,
           ),
         ],
       }),
@@ -71,7 +72,7 @@ describe("OTLP", () => {
     });
     expect(receiver.spans().map(({ id: own }) => own)).toEqual([id(1, 16)]);
     const kept = readFileSync(join(receiver.folder, "rejected.jsonl"), "utf8");
-    expect(kept).toContain("a message has the role narrator");
+    expect(kept).toContain("Maximum call stack");
     expect(kept).not.toContain("sk-abc");
     expect(receiver.counts).toMatchObject({ spans: 1, rejected: 2 });
   });

@@ -7,6 +7,7 @@ import { importFile, importFormats } from "../../production/import/import-file.t
 import { type CollectCounts, emptyCounts } from "../../production/receiver/keep-otlp.ts";
 import { createReceiver } from "../../production/receiver/receiver.ts";
 import { ProductionStore } from "../../production/store/production-store.ts";
+import { defined } from "../../util/defined.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { ownFormats, importOwn } from "../../launch/own-calls.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
@@ -49,9 +50,11 @@ function checkKey(key: string | null, host: string): void {
   });
 }
 
-function countsText({ spans, modelCalls, feedback, rejected, withoutText }: CollectCounts): string {
+function countsText(counts: CollectCounts): string {
+  const { spans, modelCalls, feedback, known, rejected, withoutText } = counts;
   const notes = [
     `${spans} spans, of them ${modelCalls} model calls; ${feedback} pieces of feedback`,
+    ...(known === 0 ? [] : [`${known} pieces of feedback were there already`]),
     ...(rejected === 0 ? [] : [`${rejected} could not be read: see rejected.jsonl`]),
     ...(withoutText === 0
       ? []
@@ -112,6 +115,10 @@ export const command: CliCommand = defineCommand({
         ]),
       )
       .option(
+        "--rating <name>",
+        "name of a score in the files that is a rating, besides those that say so, such as user-feedback",
+      )
+      .option(
         "--host <address>",
         "address to listen on; others than 127.0.0.1 need a key",
         "127.0.0.1",
@@ -129,7 +136,7 @@ export const command: CliCommand = defineCommand({
         64,
       ),
   help,
-  async run([folder, files], { format, maxGib, ...flags }, io) {
+  async run([folder, files], { format, rating, maxGib, ...flags }, io) {
     if (files.length > 0 !== (format !== undefined)) {
       throw new ConfigError({
         message: format === undefined ? "Files need a --format." : "--format needs files to read.",
@@ -145,7 +152,7 @@ export const command: CliCommand = defineCommand({
       }
       const counts = emptyCounts();
       using interrupt = watchInterrupt(io, "Stopping: what was read so far is kept.");
-      const options = { store, format, counts, signal: interrupt.signal };
+      const options = { store, format, counts, ...defined({ rating }), signal: interrupt.signal };
       for (const file of files) {
         if (ownFormats.includes(format)) await importOwn(file, options);
         else await importFile(file, options);

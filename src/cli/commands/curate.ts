@@ -6,6 +6,7 @@ import { curateReportHtml } from "../../production/curate/report-html.ts";
 import type { CurateReport } from "../../production/curate/report.ts";
 import { defined } from "../../util/defined.ts";
 import { pageStyle } from "../../view/html/page-style.ts";
+import { countsText } from "../report/counts-text.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { numberBetween } from "../terminal/flag-values.ts";
@@ -25,12 +26,14 @@ Examples:
   $ agent-trainer kto shop.yaml --train curated/feedback.jsonl
 `;
 
-function summaryOf(output: string, { turns, conversations, rows, missing }: CurateReport): string {
+function summaryOf(output: string, report: CurateReport): string {
+  const { turns, conversations, rows, dropped, missing } = report;
   const lines = [
     `${output}: ${turns} turns of ${conversations} conversations`,
     ...Object.entries(rows).map(
       ([name, { train, val }]) => `  ${name}.jsonl  ${train} rows, ${val} held out`,
     ),
+    ...(Object.keys(dropped).length === 0 ? [] : [`  in no file: ${countsText(dropped)}`]),
     ...missing.map((sentence) => `note: ${sentence}`),
     `To see what is in it: ${join(output, "report.html")}`,
   ];
@@ -56,13 +59,18 @@ export const command: CliCommand = defineCommand({
         "--outcome <name>",
         "an outcome of feedback that is a score too: true or false, or 0 to 1",
       )
+      .option(
+        "--rating <name>",
+        "scores of this name are the ratings, instead of those whose name says so",
+      )
       .option("--unrated", "take answers without feedback as demonstrations too")
       .option(
         "--scrub <module>",
         "function that sees every text before it is written: FILE or FILE#EXPORT",
       ),
   help,
-  async run([folder], { output, split, valFraction, outcome, unrated, scrub, json }, io) {
+  async run([folder], flags, io) {
+    const { output, split, valFraction, outcome, rating, unrated, scrub, json } = flags;
     using interrupt = watchInterrupt(io, "Stopping: nothing is written.");
     const hook = scrub === undefined ? undefined : await loadScrub(scrub, process.cwd(), "--scrub");
     const report = await curate({
@@ -70,7 +78,7 @@ export const command: CliCommand = defineCommand({
       output,
       splitBy: split,
       valFraction,
-      ...defined({ outcome, unrated, scrub: hook }),
+      ...defined({ outcome, rating, unrated, scrub: hook }),
       reportHtml: (found) => curateReportHtml(found, pageStyle()),
       signal: interrupt.signal,
     });

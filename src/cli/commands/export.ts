@@ -12,6 +12,7 @@ import {
 import { trainingFiles } from "../../launch/finetune/examples/episode-examples.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { packageVersion } from "../load/package-version.ts";
+import { countsText } from "../report/counts-text.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { anyNumber } from "../terminal/flag-values.ts";
 import { watchInterrupt } from "../terminal/interrupt.ts";
@@ -25,7 +26,8 @@ Formats, each one JSON document per line:
   trackio         {step, key, trace}: Trackio's traces, for trackio.log({key: trace}, step=step)
   chat            {messages, tools} of correct episodes, or of those from --min-reward on, for SFT
   pairs           {prompt, chosen, rejected}: the best and the worst of each task of a step, for DPO
-Episodes of validations are in all of them but chat and pairs, which are for learning.
+Episodes of validations are in all of them but chat and pairs, which are for learning. Conversations with a response
+that was cut off, or a call without its result, are not in these two either, and are counted.
 
 Examples:
   $ agent-trainer export runs/shop --format atif --output shop.atif.jsonl
@@ -81,7 +83,12 @@ export const command: CliCommand = defineCommand({
   async run([folder], { format, episode, output, minReward, json, quiet = false }, io) {
     using interrupt = watchInterrupt(io, "Stopping.");
     const episodes = chosen(folder, format, episode, interrupt.signal);
-    const options = { minReward: minReward ?? null, version: packageVersion() };
+    const left = new Map<string, number>();
+    const options = {
+      minReward: minReward ?? null,
+      version: packageVersion(),
+      onDamage: (why: string) => void left.set(why, (left.get(why) ?? 0) + 1),
+    };
     const file = output === undefined ? null : createWriteStream(output);
     const failed =
       file === null ? null : once(file, "error").then(([error]) => Promise.reject(error));
@@ -98,9 +105,12 @@ export const command: CliCommand = defineCommand({
       file.end();
       await finished(file);
     }
+    const leftOut = Object.fromEntries(left);
     if (documents === 0) {
+      const why =
+        left.size === 0 ? "" : ` Conversations that are not whole: ${countsText(leftOut)}.`;
       throw new ConfigError({
-        message: `${folder} has nothing to export as ${format}.`,
+        message: `${folder} has nothing to export as ${format}.${why}`,
         hint: hints[format],
         fields: { folder, format },
       });
@@ -108,8 +118,10 @@ export const command: CliCommand = defineCommand({
     if (!quiet && output !== undefined) {
       io.stderr.write(`${documents} ${documents === 1 ? "document" : "documents"} in ${output}\n`);
     }
+    if (!quiet && left.size > 0)
+      io.stderr.write(`Left out, since they are not whole: ${countsText(leftOut)}\n`);
     if (json === true && output !== undefined)
-      io.stdout.write(`${JSON.stringify({ format, output, documents })}\n`);
+      io.stdout.write(`${JSON.stringify({ format, output, documents, leftOut })}\n`);
     return exitCodes.done;
   },
 });

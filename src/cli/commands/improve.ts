@@ -4,6 +4,7 @@ import { improve, type ImproveResult, type Stage } from "../../launch/improve/im
 import { curateReportHtml } from "../../production/curate/report-html.ts";
 import { pageStyle } from "../../view/html/page-style.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
+import { countsText } from "../report/counts-text.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
 import { createFineTuneProgress } from "../terminal/fine-tune-progress.ts";
@@ -42,6 +43,9 @@ function outcome(result: Exclude<ImproveResult, { status: "on trial" }>): readon
   }
 }
 
+const droppedText = (dropped: Readonly<Record<string, number>>): readonly string[] =>
+  Object.keys(dropped).length === 0 ? [] : [`left out  ${countsText(dropped)}`];
+
 /** What a round came to, for the terminal. */
 function formatRound(result: ImproveResult, folder: string): string {
   if (result.status === "on trial")
@@ -54,6 +58,7 @@ function formatRound(result: ImproveResult, folder: string): string {
       ? []
       : [
           `data      ${curate.conversations} conversations, ${curate.good} good and ${curate.bad} bad; ${curate.rows.train} rows to train on`,
+          ...droppedText(curate.dropped ?? {}),
         ]),
     ...(train === undefined ? [] : [`training  ${train.with}, ${train.steps} steps`]),
     ...(difference === null

@@ -1,16 +1,10 @@
 /** Conversations for fine-tuning: chat rows of good trajectories, and pairs of the best and the worst of a task. */
-import type { ChatMessage } from "../../core/message.ts";
+import { conversationOf, type Damage, trajectoryDamage } from "../../core/completeness.ts";
 import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode, Trajectory } from "../../core/trajectory.ts";
 import { groupName } from "../../launch/finetune/examples/episode-examples.ts";
 import { addTo } from "../../util/group-by.ts";
 import { wireMessage, wireTool } from "../../core/wire-message.ts";
-
-/** The last call's prompt with its response: all of the conversation, where the agent kept its history. */
-function conversationOf({ steps }: Trajectory): readonly ChatMessage[] {
-  const last = steps.at(-1)?.trace;
-  return last === undefined ? [] : [...last.messages, last.response];
-}
 
 const toolsOf = ({ steps }: Trajectory): object => {
   const tools = steps.at(-1)?.trace.tools ?? [];
@@ -19,17 +13,31 @@ const toolsOf = ({ steps }: Trajectory): object => {
 
 const isUsable = (episode: Episode): boolean => isScored(episode) && !isFailed(episode);
 
+/** Called with the reason of each conversation that is left out since it is not whole. */
+export type OnDamage = (why: Damage) => void;
+
+/** Trajectories with calls that may be learned from. */
+const trajectoriesOf = (episode: Episode): readonly Trajectory[] =>
+  isUsable(episode)
+    ? episode.trajectories.filter((one) => one.steps.length > 0 && one.untrained === undefined)
+    : [];
+
+function isWhole(trajectory: Trajectory, onDamage: OnDamage): boolean {
+  const why = trajectoryDamage(trajectory);
+  if (why !== null) onDamage(why);
+  return why === null;
+}
+
 const rewardOf = (episode: Episode, trajectory: Trajectory): number =>
   trajectory.reward ?? episode.reward ?? 0;
 
 /** `{messages, tools}` of each trajectory that is good enough. */
-export function chatRows(episode: Episode, minReward: number | null): object[] {
-  if (!isUsable(episode)) return [];
-  return episode.trajectories
-    .filter((one) => one.steps.length > 0 && one.untrained === undefined)
+export function chatRows(episode: Episode, minReward: number | null, onDamage: OnDamage): object[] {
+  return trajectoriesOf(episode)
     .filter((one) =>
       minReward === null ? episode.isCorrect === true : rewardOf(episode, one) >= minReward,
     )
+    .filter((one) => isWhole(one, onDamage))
     .map((one) => ({ messages: conversationOf(one).map(wireMessage), ...toolsOf(one) }));
 }
 
@@ -42,12 +50,11 @@ interface Attempt {
  * `{prompt, chosen, rejected, tools}`: the best and the worst of each task and role in one step, where their rewards
  * differ. What both conversations begin with is the prompt.
  */
-export function preferenceRows(episodes: Iterable<Episode>): object[] {
+export function preferenceRows(episodes: Iterable<Episode>, onDamage: OnDamage): object[] {
   const groups = new Map<string, Attempt[]>();
   for (const episode of episodes) {
-    if (!isUsable(episode)) continue;
-    for (const trajectory of episode.trajectories) {
-      if (trajectory.steps.length === 0 || trajectory.untrained !== undefined) continue;
+    for (const trajectory of trajectoriesOf(episode)) {
+      if (!isWhole(trajectory, onDamage)) continue;
       const key = `${groupName(episode)}\n${trajectory.name}`;
       addTo(groups, key, { reward: rewardOf(episode, trajectory), trajectory });
     }

@@ -1,7 +1,7 @@
 /** The formats of `agent-trainer export`, by name: episodes in, one JSON document after the other out. */
 import type { Episode } from "../../core/trajectory.ts";
 import { atifDocuments } from "./atif.ts";
-import { chatRows, preferenceRows } from "./conversations.ts";
+import { chatRows, type OnDamage, preferenceRows } from "./conversations.ts";
 import { otelDocument } from "./open-telemetry.ts";
 import { trackioDocuments } from "./trackio.ts";
 import { trainingTraces } from "./training-trace.ts";
@@ -11,6 +11,7 @@ interface ExportOptions {
   readonly minReward: number | null;
   /** Version of this package. */
   readonly version: string;
+  readonly onDamage: OnDamage;
 }
 
 type Format = (episodes: Iterable<Episode>, options: ExportOptions) => Iterable<object>;
@@ -38,6 +39,6 @@ export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
   "training-trace": each((episode) => trainingTraces(episode)),
   otel: each((episode, { version }) => (hasCalls(episode) ? [otelDocument(episode, version)] : [])),
   trackio: each((episode) => trackioDocuments(episode)),
-  chat: each((episode, { minReward }) => chatRows(episode, minReward)),
-  pairs: (episodes) => preferenceRows(episodes),
+  chat: each((episode, { minReward, onDamage }) => chatRows(episode, minReward, onDamage)),
+  pairs: (episodes, { onDamage }) => preferenceRows(episodes, onDamage),
 };

@@ -10,12 +10,19 @@ import { defined } from "../../util/defined.ts";
 import { loadScrub } from "../load-scrub.ts";
 import { curatedFolder, readBy } from "./round-configs.ts";
 
-/** The first record of feedback that no round has taken; what an abandoned one took is free again. */
-export function firstNewFeedback(rounds: readonly Round[]): number {
-  const taken = rounds.flatMap(({ status, curate: done }) =>
-    done === undefined || status === "abandoned" ? [] : [done.feedback.to],
-  );
-  return Math.max(0, ...taken);
+/** Records of feedback that no round has used: all from a number on, and some before it. */
+export interface NewFeedback {
+  readonly from: number;
+  /** What was about no turn when it was read: its trace may have come since. */
+  readonly waiting: readonly number[];
+}
+
+/** What an abandoned round took is free again. */
+export function newFeedback(rounds: readonly Round[]): NewFeedback {
+  const last = rounds.findLast(
+    ({ status, curate: done }) => done !== undefined && status !== "abandoned",
+  )?.curate?.feedback;
+  return { from: last?.to ?? 0, waiting: last?.waiting ?? [] };
 }
 
 /** A folder appears only when all of it is written. */
@@ -28,16 +35,16 @@ function reportOf(output: string): CurateReport | null {
 export interface CurateStageOptions extends Pick<CurateOptions, "reportHtml"> {
   readonly config: ImproveConfig;
   readonly round: number;
-  /** Records of feedback that earlier rounds have taken. */
-  readonly skip: number;
+  readonly unused: NewFeedback;
   readonly signal: AbortSignal;
 }
 
 export async function curateStage(options: CurateStageOptions): Promise<CurateStage> {
-  const { config, round, skip, signal, reportHtml } = options;
+  const { config, round, unused, signal, reportHtml } = options;
   const { feedback, split, valFraction, outcome, unrated, scrub, minRows } = config.curate;
   const output = curatedFolder(config.folder, round);
-  const from = feedback === "new" ? skip : 0;
+  const from = feedback === "new" ? unused.from : 0;
+  const waiting = new Set(unused.waiting);
   const hook = scrub === null ? undefined : await loadScrub(scrub, ".", "curate.scrub");
   const report =
     reportOf(output) ??
@@ -47,16 +54,18 @@ export async function curateStage(options: CurateStageOptions): Promise<CurateSt
       splitBy: split,
       valFraction,
       unrated,
-      skipFeedback: from,
+      takesFeedback: (number) => number >= from || waiting.has(number),
       ...defined({ outcome: outcome ?? undefined, scrub: hook, reportHtml }),
       signal,
     }));
   const rows = report.rows[readBy[config.train.with]];
   const { records, good, bad, corrections } = report.feedback;
-  const { conversations, turns } = report;
+  const { conversations, turns, dropped } = report;
+  const waited = unused.waiting.filter((number) => number < from).length;
+  const taken = { from, to: from + records - waited, waiting: report.feedback.unused };
   return {
-    ...{ conversations, turns, good, bad, corrections, rows },
+    ...{ conversations, turns, good, bad, corrections, dropped, rows },
     // Too few rows are left for the next round.
-    feedback: { from, to: rows.train < minRows ? skip : from + records },
+    feedback: rows.train < minRows ? { ...unused, to: unused.from } : taken,
   };
 }

@@ -17,7 +17,7 @@ import { lockRun } from "../../runs/run-lock.ts";
 import type { KnownVersion } from "../serve/canary/canary-state.ts";
 import { agreementStage } from "./agreement-stage.ts";
 import { collectStage } from "./collect-stage.ts";
-import { curateStage, firstNewFeedback } from "./curate-stage.ts";
+import { curateStage, newFeedback } from "./curate-stage.ts";
 import { type GateWatch, gateStage, growRegressions } from "./gate-stage.ts";
 import { modelInUse, readServed } from "./in-use.ts";
 import { gateConfig, gateRule, trainingConfig } from "./round-configs.ts";
@@ -153,10 +153,10 @@ class RoundRun {
     const signal = this.#signal;
     await this.#stage("collect", () => collectStage(config.collect, signal));
     const { round } = this.#round;
-    const skip = firstNewFeedback(this.#earlier);
+    const unused = newFeedback(this.#earlier);
     const html = reportHtml === undefined ? {} : { reportHtml };
     const curated = await this.#stage("curate", () =>
-      curateStage({ config, round, skip, signal, ...html }),
+      curateStage({ config, round, unused, signal, ...html }),
     );
     if (curated.rows.train < config.curate.minRows) return this.#end("too little");
     if (config.train.with === "rl")

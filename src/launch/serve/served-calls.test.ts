@@ -18,7 +18,14 @@ beforeEach(async () => {
       kind: "model",
       startMs: 1,
       endMs: 2,
-      model: { model: "m@1", messages: [], tools: [], response: null, responseId: "r" },
+      model: {
+        model: "m@1",
+        messages: [],
+        tools: [],
+        response: null,
+        completeness: { state: "complete" },
+        responseId: "r",
+      },
       source: "serve",
     },
   ]);

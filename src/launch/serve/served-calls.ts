@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { Trace } from "../../core/trace.ts";
+import { callOfTrace } from "../own-calls.ts";
 import { redactValues } from "../../production/redact-values.ts";
 import {
   type Feedback,
@@ -54,7 +55,7 @@ export function traceIdOf(headers: Headers): string {
 }
 
 function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
-  const { responseId, messages, tools, response, stopReason, weightVersion, usage } = trace;
+  const { messages, tools, response } = trace;
   const { traceId, conversationId, user } = origin;
   return {
     traceId,
@@ -66,13 +67,9 @@ function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
     endMs: trace.finishedAt,
     ...defined({ conversationId, user }),
     model: {
+      ...callOfTrace(trace),
       model: version,
       ...redactValues({ messages, tools, response }),
-      stopReason: stopReason === "length" ? "length" : "stop",
-      promptTokens: usage?.promptTokens ?? trace.promptIds.length,
-      completionTokens: usage?.completionTokens ?? trace.responseIds.length,
-      responseId,
-      ...(weightVersion === null ? {} : { weightVersion }),
     },
     source,
   };

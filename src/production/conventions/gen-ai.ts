@@ -4,20 +4,22 @@
  * indexed attributes of OpenLLMetry (`gen_ai.prompt.0.role`).
  * https://opentelemetry.io/docs/specs/semconv/gen-ai/
  */
-import type { ChatMessage } from "../../core/message.ts";
+import type { Damage } from "../../core/completeness.ts";
 import { isJsonObject } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
+import { textOf } from "../messages/fields.ts";
+import { modelCall } from "../messages/model-call.ts";
 import type { Attributes, OtlpSpan } from "../otlp/otlp-span.ts";
-import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
+import { opened, type ReadMessages, readMessages } from "../messages/read-messages.ts";
+import { type ReadResponse, readResponse } from "../messages/read-response.ts";
 import { asText } from "../messages/read-parts.ts";
-import { readTools } from "../messages/read-tools.ts";
 import type { ModelCall, ToolRun } from "../store/span.ts";
-import { type Convention, numberOf, stopReasonOf, textOf } from "./recorded.ts";
+import { type Convention, endingsOf } from "./recorded.ts";
 import { unflatten } from "./unflatten.ts";
 
 interface Said {
-  readonly messages: readonly ChatMessage[];
-  readonly response: ChatMessage | null;
+  readonly messages: ReadMessages;
+  readonly response: ReadResponse | null;
 }
 
 /** Attributes of the span and of the event that has them where a span should stay small. */
@@ -25,31 +27,43 @@ function current(all: Attributes): Said | null {
   const input = all["gen_ai.input.messages"];
   const output = all["gen_ai.output.messages"];
   if (input === undefined && output === undefined) return null;
-  const system = parsed(all["gen_ai.system_instructions"]);
+  const lost = new Set<Damage>();
+  const system = opened(all["gen_ai.system_instructions"], lost);
   const first = system === undefined ? [] : [{ role: "system", content: system }];
+  const { messages, damage } = readMessages(first, input);
   return {
-    messages: [...readMessages(first), ...readMessages(input)],
+    messages: { messages, damage: new Set([...lost, ...damage]) },
     response: readResponse(output),
   };
 }
 
 const messageEvent = /^gen_ai\.(system|user|assistant|tool)\.message$/u;
 
-/** An event for each message; its body is in attributes. */
+/** An event for each message, and one for each choice; their bodies are in attributes. */
 function byEvents({ events }: OtlpSpan): Said | null {
   const messages: unknown[] = [];
-  let choice: unknown;
+  const choices: unknown[] = [];
+  const lost = new Set<Damage>();
   for (const { name, attributes } of events) {
     const role = messageEvent.exec(name)?.[1];
-    const body = parsed(attributes["gen_ai.event.content"]);
+    if (role === undefined && name !== "gen_ai.choice") continue;
+    const body = opened(attributes["gen_ai.event.content"], lost);
     const given = isJsonObject(body) ? body : attributes;
-    const calls = parsed(given["tool_calls"]);
-    if (role !== undefined) messages.push({ ...given, role, ...defined({ tool_calls: calls }) });
-    if (name === "gen_ai.choice") choice = parsed(given["message"]) ?? given;
+    const calls = opened(given["tool_calls"], lost);
+    const own = { ...given, ...defined({ tool_calls: calls }) };
+    if (role !== undefined) messages.push({ ...own, role });
+    else {
+      const said = opened(given["message"], lost) ?? own;
+      choices.push({
+        message: isJsonObject(said) ? { ...said, role: "assistant" } : undefined,
+        text: said,
+      });
+    }
   }
-  if (messages.length === 0 && choice === undefined) return null;
-  const response = isJsonObject(choice) ? { ...choice, role: "assistant" } : choice;
-  return { messages: readMessages(messages), response: readResponse(response) };
+  if (messages.length === 0 && choices.length === 0) return null;
+  const { damage, ...read } = readMessages(messages);
+  const all = new Set([...damage, ...lost]);
+  return { messages: { ...read, damage: all }, response: readResponse({ choices }) };
 }
 
 /** `gen_ai.content.prompt` and `gen_ai.content.completion`. */
@@ -70,28 +84,24 @@ function byIndex({ attributes }: OtlpSpan): Said | null {
   return { messages: readMessages(prompt), response: readResponse(completion) };
 }
 
-const nothing: Said = { messages: [], response: null };
+const nothing: Said = { messages: readMessages(), response: null };
 
 function callOf(span: OtlpSpan, all: Attributes): ModelCall {
   const said = current(all) ?? byEvents(span) ?? byContentEvents(span) ?? byIndex(span) ?? nothing;
-  return {
+  return modelCall({
     ...said,
-    model: textOf(all["gen_ai.response.model"]) ?? textOf(all["gen_ai.request.model"]) ?? "",
-    tools: readTools(
+    model: textOf(all["gen_ai.response.model"]) ?? all["gen_ai.request.model"],
+    tools:
       all["gen_ai.tool.definitions"] ??
-        unflatten(all, "llm.request.functions.") ??
-        all["gen_ai.request.tools"],
-    ),
-    ...defined({
-      stopReason: stopReasonOf(all["gen_ai.response.finish_reasons"]),
-      promptTokens: numberOf(all["gen_ai.usage.input_tokens"] ?? all["gen_ai.usage.prompt_tokens"]),
-      completionTokens: numberOf(
-        all["gen_ai.usage.output_tokens"] ?? all["gen_ai.usage.completion_tokens"],
-      ),
-      responseId: textOf(all["gen_ai.response.id"]),
-      weightVersion: numberOf(all["agent_trainer.weight_version"]),
-    }),
-  };
+      unflatten(all, "llm.request.functions.") ??
+      all["gen_ai.request.tools"],
+    ended: endingsOf(span),
+    maxTokens: all["gen_ai.request.max_tokens"],
+    promptTokens: all["gen_ai.usage.input_tokens"] ?? all["gen_ai.usage.prompt_tokens"],
+    completionTokens: all["gen_ai.usage.output_tokens"] ?? all["gen_ai.usage.completion_tokens"],
+    responseId: all["gen_ai.response.id"],
+    weightVersion: all["agent_trainer.weight_version"],
+  });
 }
 
 function toolOf({ name }: OtlpSpan, all: Attributes): ToolRun {

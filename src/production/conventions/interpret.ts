@@ -1,12 +1,14 @@
 /** A span of any convention as it is kept. */
 import { defined } from "../../util/defined.ts";
 import type { OtlpSpan } from "../otlp/otlp-span.ts";
-import type { Span } from "../store/span.ts";
+import type { ModelCall, Span } from "../store/span.ts";
 import { aiSdk } from "./ai-sdk.ts";
 import { genAi } from "./gen-ai.ts";
 import { langfuse } from "./langfuse.ts";
 import { openInference } from "./openinference.ts";
-import { type Convention, textOf } from "./recorded.ts";
+import { completenessOf } from "../../core/completeness.ts";
+import { textOf } from "../messages/fields.ts";
+import { type Convention, limitDamage } from "./recorded.ts";
 
 /** The AI SDK's spans have attributes of GenAI too. */
 const conventions: readonly Convention[] = [aiSdk, openInference, langfuse, genAi];
@@ -35,13 +37,21 @@ function firstOf({ attributes, resource }: OtlpSpan, names: readonly string[]): 
     .find((one) => one !== undefined);
 }
 
-/** @throws Error with the reason why what was said in it cannot be read. */
+/** What limits took of a span may be a part of any text in it. */
+function limited(model: ModelCall, span: OtlpSpan): ModelCall {
+  const damage = limitDamage(span);
+  const isWhole = model.completeness.state !== "cut";
+  return damage.size > 0 && isWhole
+    ? { ...model, completeness: completenessOf(damage, "unknown") }
+    : model;
+}
+
 export function interpret(span: OtlpSpan): Span {
-  const recorded = conventions.reduce<ReturnType<Convention>>(
+  const recorded: ReturnType<Convention> = conventions.reduce<ReturnType<Convention>>(
     (found, convention) => found ?? convention(span),
     null,
   );
-  const { name, source = "otel", kind = "other", ...what } = recorded ?? {};
+  const { name, source, kind, ...what } = recorded ?? { source: "otel", kind: "other" as const };
   return {
     traceId: span.traceId,
     id: span.spanId,
@@ -56,6 +66,7 @@ export function interpret(span: OtlpSpan): Span {
       user: firstOf(span, userNames),
     }),
     ...what,
+    ...(what.model === undefined ? {} : { model: limited(what.model, span) }),
     source,
   };
 }

@@ -1,37 +1,42 @@
 /** OpenInference, as Arize's Phoenix and its instrumentations record: `openinference.span.kind`. */
 import { defined } from "../../util/defined.ts";
-import type { Attributes } from "../otlp/otlp-span.ts";
-import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
-import { asText } from "../messages/read-parts.ts";
-import { readTools } from "../messages/read-tools.ts";
-import type { ModelCall } from "../store/span.ts";
 import { isJsonObject } from "../../util/json-object.ts";
-import { type Convention, numberOf, stopReasonOf, textOf } from "./recorded.ts";
+import { textOf } from "../messages/fields.ts";
+import { maxTokensIn, modelCall } from "../messages/model-call.ts";
+import type { OtlpSpan } from "../otlp/otlp-span.ts";
+import { parsed, readMessages } from "../messages/read-messages.ts";
+import { readResponse } from "../messages/read-response.ts";
+import { asText } from "../messages/read-parts.ts";
+import type { ModelCall } from "../store/span.ts";
+import { type Convention, endingsOf } from "./recorded.ts";
 import { unflatten } from "./unflatten.ts";
 
-function callOf(attributes: Attributes): ModelCall {
+function callOf(span: OtlpSpan): ModelCall {
+  const { attributes } = span;
   const output = unflatten(attributes, "llm.output_messages.");
-  const body = parsed(attributes["output.value"]);
-  return {
-    model: textOf(attributes["llm.model_name"]) ?? "",
+  // Only the body of the response has its id, and in most versions how it ended.
+  const [body, given] = [attributes["output.value"], attributes["llm.invocation_parameters"]].map(
+    (value) => parsed(value),
+  );
+  return modelCall({
+    model: attributes["llm.model_name"],
     messages: readMessages(unflatten(attributes, "llm.input_messages.")),
-    tools: readTools(unflatten(attributes, "llm.tools.")),
     response: Array.isArray(output) ? readResponse(output) : null,
-    ...defined({
-      stopReason: stopReasonOf(attributes["llm.finish_reason"]),
-      promptTokens: numberOf(attributes["llm.token_count.prompt"]),
-      completionTokens: numberOf(attributes["llm.token_count.completion"]),
-      // Only the body of the response has its id.
-      responseId: isJsonObject(body) ? textOf(body["id"]) : undefined,
-    }),
-  };
+    tools: unflatten(attributes, "llm.tools."),
+    ended: [...endingsOf(span), ...readResponse(body, "body").reasons],
+    maxTokens: isJsonObject(given) ? maxTokensIn(given) : undefined,
+    promptTokens: attributes["llm.token_count.prompt"],
+    completionTokens: attributes["llm.token_count.completion"],
+    responseId: isJsonObject(body) ? body["id"] : undefined,
+  });
 }
 
-export const openInference: Convention = ({ attributes, name }) => {
+export const openInference: Convention = (span) => {
+  const { attributes, name } = span;
   const kind = textOf(attributes["openinference.span.kind"])?.toUpperCase();
   if (kind === undefined) return null;
   const source = "openinference";
-  if (kind === "LLM") return { kind: "model", source, model: callOf(attributes) };
+  if (kind === "LLM") return { kind: "model", source, model: callOf(span) };
   if (kind === "AGENT")
     return { kind: "agent", source, name: textOf(attributes["agent.name"]) ?? name };
   if (kind !== "TOOL") return { kind: "other", source };

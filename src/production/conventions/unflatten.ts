@@ -6,13 +6,19 @@ interface Node {
 }
 
 const maxDepth = 12;
+/** Items of a list that may be missing. */
+const maxMissing = 1000;
 
 function listed(node: unknown): unknown {
   if (typeof node !== "object" || node === null || Array.isArray(node)) return node;
   const entries = Object.entries(node).map(([key, value]) => [key, listed(value)] as const);
   const isList = entries.length > 0 && entries.every(([key]) => /^\d{1,6}$/u.test(key));
   if (!isList) return Object.fromEntries(entries);
-  return entries.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, value]) => value);
+  const items: unknown[] = [];
+  for (const [key, value] of entries) items[Number(key)] = value;
+  // What a limit left out is seen; far beyond the others, they are names.
+  const isDense = items.length <= entries.length + maxMissing;
+  return isDense ? Array.from(items, (item) => item ?? null) : Object.values(items);
 }
 
 /** What is below `prefix`, which ends in a dot; undefined where nothing is. */

@@ -16,7 +16,7 @@ import { type CurateReport, missingIn, quantilesOf, Tally } from "./report.ts";
 import { askedText, correctedRow, exampleRow, preferenceRow, taskRow } from "./rows.ts";
 import { type ScrubHook, scrubTurn } from "./scrub.ts";
 import { indexSpans, type SpanIndex } from "./span-index.ts";
-import { isHeldOut, type SplitOptions } from "./split.ts";
+import { Split, type SplitOptions } from "./split.ts";
 import { rebuildTurns, type Turn } from "./turns.ts";
 
 /** What is made of which folder, and how. */
@@ -31,10 +31,12 @@ export interface CurateOptions {
   readonly valFraction?: number;
   /** Name of an outcome of feedback that is a score: true or false, or from 0 to 1. @default none */
   readonly outcome?: string;
+  /** Name of the scores that are ratings, instead of those whose name says so. @default none */
+  readonly rating?: string;
   /** Whether answers without feedback are demonstrations too. @default false */
   readonly unrated?: boolean;
-  /** Records of feedback to pass over: what an earlier curation has taken. @default 0 */
-  readonly skipFeedback?: number;
+  /** Which records of feedback are taken, by their number in the journal from 0. @default all */
+  readonly takesFeedback?: (number: number) => boolean;
   /** Called with every text before it is written, after the rules for personal data. @default none */
   readonly scrub?: ScrubHook;
   /** Makes `report.html`. @default none is written */
@@ -92,18 +94,22 @@ export async function curate(options: CurateOptions): Promise<CurateReport> {
   return report!;
 }
 
-const beginningOf = (spans: readonly Span[]): number =>
-  spans.reduce((first, { startMs }) => Math.min(first, startMs), Infinity);
-
-function* skip<T>(all: Iterable<T>, count: number): Generator<T> {
-  let passed = 0;
-  for (const one of all) if (passed++ >= count) yield one;
+function* taken<T>(
+  all: Iterable<T>,
+  takes: (number: number) => boolean,
+): Generator<readonly [number, T]> {
+  let number = 0;
+  for (const one of all) {
+    if (takes(number)) yield [number, one];
+    number++;
+  }
 }
 
 class Curation {
   readonly #options: CurateOptions;
   readonly #index: SpanIndex;
-  readonly #split: SplitOptions;
+  readonly #split: Split;
+  readonly #isSplit: boolean;
   readonly #labels: Labels;
   readonly #leaks = new Leaks();
   readonly #users = new DigestSet();
@@ -127,17 +133,17 @@ class Curation {
   constructor(options: CurateOptions, index: SpanIndex, split: SplitOptions) {
     this.#options = options;
     this.#index = index;
-    this.#split = split;
-    const { folder, outcome, skipFeedback = 0 } = options;
-    this.#labels = new Labels(skip(readFeedback(folder), skipFeedback), outcome);
+    this.#split = new Split(split, () => this.#groups());
+    const { folder, outcome, rating, takesFeedback = () => true } = options;
+    this.#labels = new Labels(taken(readFeedback(folder), takesFeedback), { outcome, rating });
+    this.#isSplit = split.fraction > 0;
   }
 
   async run(into: string): Promise<CurateReport> {
     this.#findTrainingPrompts();
     const files = await CuratedFiles.create(into);
     try {
-      for (const spans of this.#index.groups()) {
-        this.#options.signal?.throwIfAborted();
+      for (const spans of this.#groups()) {
         await this.#addConversation(spans, files);
       }
     } finally {
@@ -146,40 +152,45 @@ class Curation {
     return this.#report();
   }
 
-  /** A held-out turn may come before the one of training that it repeats. */
-  #findTrainingPrompts(): void {
-    if (this.#split.fraction === 0) return;
+  *#groups(): Generator<readonly Span[]> {
     for (const spans of this.#index.groups()) {
       this.#options.signal?.throwIfAborted();
-      const beganAt = beginningOf(spans);
-      for (const turn of rebuildTurns(spans).turns)
-        if (!isHeldOut(turn, beganAt, this.#split)) this.#leaks.add(turn);
+      yield spans;
+    }
+  }
+
+  /** A held-out turn may come before the one of training that it repeats. */
+  #findTrainingPrompts(): void {
+    if (!this.#isSplit) return;
+    for (const spans of this.#groups()) {
+      if (this.#split.isHeldOut(spans)) continue;
+      for (const turn of rebuildTurns(spans).turns) this.#leaks.add(turn);
     }
   }
 
   async #addConversation(spans: readonly Span[], files: CuratedFiles): Promise<void> {
     const { counts, toolCalls, toolFailures } = this.#tallies;
-    const { turns, withoutText, failed, retries } = rebuildTurns(spans);
+    const { turns, withoutText, failed } = rebuildTurns(spans);
     counts.add("withoutText", withoutText);
     counts.add("failed", failed);
-    counts.add("retries", retries);
     for (const { tool, error } of spans) {
       if (tool === undefined) continue;
       toolCalls.add(tool.name);
       if (error !== undefined) toolFailures.add(tool.name);
     }
     const labels = this.#labels.of(turns);
-    const beganAt = beginningOf(spans);
-    for (const [i, turn] of turns.entries()) await this.#addTurn(turn, labels[i]!, beganAt, files);
+    const side = this.#split.isHeldOut(spans);
+    for (const [i, turn] of turns.entries()) await this.#addTurn(turn, labels[i]!, side, files);
   }
 
-  async #addTurn(turn: Turn, label: Label, beganAt: number, files: CuratedFiles): Promise<void> {
+  async #addTurn(turn: Turn, label: Label, side: boolean, files: CuratedFiles): Promise<void> {
     const { counts, dropped, personalData } = this.#tallies;
+    const isLabelled = label.score !== null || label.correction !== null;
+    if (turn.isRepeated && !isLabelled) return counts.add("retries");
     this.#count(turn, label);
     if (turn.flaw !== null) return dropped.add(turn.flaw);
-    if (turn.isSubAgent && label.score === null && label.correction === null)
-      return dropped.add("sub-agent");
-    const side = isHeldOut(turn, beganAt, this.#split);
+    if (turn.isSubAgent && !isLabelled) return dropped.add("sub-agent");
+    if (!turn.isEndKnown) counts.add("unknownEnds");
     if (side && this.#leaks.has(turn)) return dropped.add("held out, but in training");
     const scrubbed = await scrubTurn(turn, label.correction, this.#options.scrub ?? null);
     if (scrubbed === null) return dropped.add("by the hook");
@@ -199,7 +210,7 @@ class Curation {
     const { score, correction } = label;
     const isGood = score !== null && score >= goodScore;
     const isUnknown = score === null && correction === null;
-    yield ["tasks", taskRow(turn, label)];
+    if (askedText(turn) !== "") yield ["tasks", taskRow(turn, label)];
     if (correction !== null) {
       yield ["demonstrations", correctedRow(turn, correction)];
       const answer = messageText(turn.completion.at(-1)!.content);
@@ -260,12 +271,14 @@ class Curation {
         retries: counts.of("retries"),
       },
       dropped: dropped.counts(),
+      unknownEnds: counts.of("unknownEnds"),
       feedback: {
         records: this.#labels.count,
         matched: this.#labels.matched,
         good: counts.of("good"),
         bad: counts.of("bad"),
         corrections: counts.of("corrections"),
+        unused: this.#labels.unused,
       },
       days: days.byName(),
       languages: languages.counts(),

@@ -1,10 +1,10 @@
 /** Feedback by what it is about, and what all feedback about one turn says together. */
 import { addTo } from "../../util/group-by.ts";
-import { type Feedback, scoreOf } from "../store/feedback.ts";
+import { type Feedback, type RatingChoice, scoreName, scoreOf } from "../store/feedback.ts";
 import type { Turn } from "./turns.ts";
 
 export interface Label {
-  /** From 0 to 1: the mean over those who gave one, of each the last; null where none did. */
+  /** From 0 to 1: the mean over who gave one, of each the last by its name; null where none did. */
   readonly score: number | null;
   /** The last one. */
   readonly correction: string | null;
@@ -13,12 +13,12 @@ export interface Label {
 const noLabel: Label = { score: null, correction: null };
 
 /** All that is known about one turn. Who rates twice has changed their mind. */
-function labelOf(given: readonly Feedback[], outcome: string | undefined): Label {
+function labelOf(given: readonly Feedback[], choice: RatingChoice): Label {
   const byUser = new Map<string, number>();
   let correction: string | null = null;
   for (const one of given.toSorted((a, b) => a.at - b.at)) {
-    const score = scoreOf(one, outcome);
-    if (score !== null) byUser.set(one.user ?? "", score);
+    const score = scoreOf(one, choice);
+    if (score !== null) byUser.set(JSON.stringify([one.user, scoreName(one)]), score);
     correction = one.correction ?? correction;
   }
   const scores = [...byUser.values()];
@@ -26,17 +26,23 @@ function labelOf(given: readonly Feedback[], outcome: string | undefined): Label
   return { score: scores.length === 0 ? null : sum / scores.length, correction };
 }
 
+/** Records that no turn has used, which later ones may: the newest so many are remembered. */
+const maxUnused = 100_000;
+
 export class Labels {
   readonly #byKey = new Map<string, Feedback[]>();
-  readonly #outcome: string | undefined;
+  readonly #choice: RatingChoice;
   readonly #matched = new Set<Feedback>();
+  /** With the number of each. */
+  readonly #unused = new Map<Feedback, number>();
   #count = 0;
 
-  /** @param outcome name of an outcome that is a score */
-  constructor(feedback: Iterable<Feedback>, outcome?: string) {
-    this.#outcome = outcome;
-    for (const one of feedback) {
+  /** @param feedback with the number of each in its journal */
+  constructor(feedback: Iterable<readonly [number, Feedback]>, choice: RatingChoice = {}) {
+    this.#choice = choice;
+    for (const [number, one] of feedback) {
       this.#count++;
+      this.#unused.set(one, number);
       const { responseId, traceId, conversationId } = one;
       // What is most exact: a response is part of a trace, and that of a conversation.
       const key =
@@ -58,12 +64,17 @@ export class Labels {
     return this.#matched.size;
   }
 
+  /** Numbers of the records that are about no turn yet, or about one that has not ended. */
+  get unused(): readonly number[] {
+    return [...this.#unused.values()].slice(-maxUnused);
+  }
+
   #about(key: string): readonly Feedback[] {
     return this.#byKey.get(key) ?? [];
   }
 
   /**
-   * The labels of the turns of one conversation. Feedback on a trace is about its main turn, feedback on a
+   * The labels of the turns of one group of spans. Feedback on a trace is about its main turn, feedback on a
    * conversation about its last one: what came before may have been bad.
    */
   of(turns: readonly Turn[]): readonly Label[] {
@@ -73,20 +84,24 @@ export class Labels {
       const before = mainOf.get(turn.traceId);
       if (before === undefined || sizeOf(turn) >= sizeOf(before)) mainOf.set(turn.traceId, turn);
     }
-    const last = [...mainOf.values()].reduce<Turn | null>(
-      (late, turn) => (late === null || turn.at >= late.at ? turn : late),
-      null,
-    );
+    const lastOf = new Map<string | undefined, Turn>();
+    for (const turn of mainOf.values()) {
+      const before = lastOf.get(turn.conversationId);
+      if (before === undefined || turn.at >= before.at) lastOf.set(turn.conversationId, turn);
+    }
     return turns.map((turn) => {
+      const { responseId, traceId, conversationId } = turn;
+      const isLast = conversationId !== undefined && lastOf.get(conversationId) === turn;
       const about = [
-        ...(turn.responseId === undefined ? [] : this.#about(`r/${turn.responseId}`)),
-        ...(mainOf.get(turn.traceId) === turn ? this.#about(`t/${turn.traceId}`) : []),
-        ...(turn === last && turn.conversationId !== undefined
-          ? this.#about(`c/${turn.conversationId}`)
-          : []),
+        ...(responseId === undefined ? [] : this.#about(`r/${responseId}`)),
+        ...(mainOf.get(traceId) === turn ? this.#about(`t/${traceId}`) : []),
+        ...(isLast ? this.#about(`c/${conversationId}`) : []),
       ];
-      for (const one of about) this.#matched.add(one);
-      return about.length === 0 ? noLabel : labelOf(about, this.#outcome);
+      for (const one of about) {
+        this.#matched.add(one);
+        if (turn.flaw !== "unfinished") this.#unused.delete(one);
+      }
+      return about.length === 0 ? noLabel : labelOf(about, this.#choice);
     });
   }
 }

@@ -48,6 +48,8 @@ const turn: Turn = {
   tools: [],
   at: 0,
   isSubAgent: false,
+  isRepeated: false,
+  isEndKnown: true,
   flaw: null,
 };
 

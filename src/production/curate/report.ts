@@ -32,6 +32,8 @@ export interface CurateReport {
   };
   /** Why turns are in no file. */
   readonly dropped: Counts;
+  /** Turns in files whose record does not say how the answer ended. */
+  readonly unknownEnds: number;
   readonly feedback: {
     readonly records: number;
     /** About a turn that is here. */
@@ -39,6 +41,8 @@ export interface CurateReport {
     readonly good: number;
     readonly bad: number;
     readonly corrections: number;
+    /** Numbers of the records that are about no turn yet, or one that has not ended; at most the newest 100,000. */
+    readonly unused: readonly number[];
   };
   /** Turns by day (UTC). */
   readonly days: Counts;
@@ -101,6 +105,11 @@ export function missingIn(report: Omit<CurateReport, "missing">): readonly strin
   say(
     turns > 0 && calls.withoutText > 0,
     `${calls.withoutText} model calls have no text: a part of the program does not record it.`,
+  );
+  const { unknownEnds } = report;
+  say(
+    unknownEnds > 0,
+    `${unknownEnds} answers do not say how they ended, and were taken: record the finish reason, since one that a limit cut off looks like any other.`,
   );
   say(
     turns > 0 && feedback.records === 0,

@@ -1,34 +1,26 @@
 /** A turn as rows of the files that training reads: OpenAI's messages, in `prompt` and `completion`. */
 import type { ChatMessage } from "../../core/message.ts";
 import { messageText } from "../../core/message-text.ts";
+import { wireMessage } from "../../core/wire-message.ts";
+import { parseObject } from "../../util/json-object.ts";
 import type { Label } from "./labels.ts";
 import type { Turn } from "./turns.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-function wireMessage(message: ChatMessage): Row {
-  const { role, content, reasoning, toolCalls, toolCallId } = message;
-  return {
-    role,
-    content: messageText(content),
-    ...(reasoning === undefined ? {} : { reasoning_content: reasoning }),
-    ...(toolCalls === undefined
-      ? {}
-      : {
-          tool_calls: toolCalls.map(({ id, name, arguments: given }) => ({
-            id,
-            type: "function",
-            function: { name, arguments: given },
-          })),
-        }),
-    ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
-  };
-}
+/** Text alone: what has images is not written. */
+const wire = (message: ChatMessage): Row =>
+  wireMessage({ ...message, content: messageText(message.content) });
 
 const toolsOf = ({ tools }: Turn): Row =>
   tools.length === 0
     ? {}
-    : { tools: tools.map((tool) => ({ type: "function", function: { parameters: {}, ...tool } })) };
+    : {
+        tools: tools.map(({ parametersText: _text, ...tool }) => ({
+          type: "function",
+          function: { parameters: {}, ...tool },
+        })),
+      };
 
 const textOfLast = (messages: readonly ChatMessage[]): string =>
   messageText(messages.findLast(({ role }) => role === "user")?.content ?? "");
@@ -36,8 +28,8 @@ const textOfLast = (messages: readonly ChatMessage[]): string =>
 /** What `kto` reads, and without its label `sft`. */
 export function exampleRow(turn: Turn): Row {
   return {
-    prompt: turn.prompt.map(wireMessage),
-    completion: turn.completion.map(wireMessage),
+    prompt: turn.prompt.map(wire),
+    completion: turn.completion.map(wire),
     ...toolsOf(turn),
   };
 }
@@ -45,9 +37,9 @@ export function exampleRow(turn: Turn): Row {
 /** The same with what the answer should have been; calls of tools before it stay. */
 export function correctedRow(turn: Turn, correction: string): Row {
   return {
-    prompt: turn.prompt.map(wireMessage),
+    prompt: turn.prompt.map(wire),
     completion: [
-      ...turn.completion.slice(0, -1).map(wireMessage),
+      ...turn.completion.slice(0, -1).map(wire),
       { role: "assistant", content: correction },
     ],
     ...toolsOf(turn),
@@ -57,9 +49,9 @@ export function correctedRow(turn: Turn, correction: string): Row {
 /** What `dpo` reads: both go on after the same calls of tools. */
 export function preferenceRow(turn: Turn, correction: string): Row {
   return {
-    prompt: [...turn.prompt, ...turn.completion.slice(0, -1)].map(wireMessage),
+    prompt: [...turn.prompt, ...turn.completion.slice(0, -1)].map(wire),
     chosen: [{ role: "assistant", content: correction }],
-    rejected: turn.completion.slice(-1).map(wireMessage),
+    rejected: turn.completion.slice(-1).map(wire),
     ...toolsOf(turn),
   };
 }
@@ -76,19 +68,10 @@ function callsOf({ completion }: Turn): Row {
   const calls = completion
     .flatMap(({ toolCalls = [] }) => toolCalls)
     .flatMap(({ id, name, arguments: given }) => {
-      const [args, result] = [objectOf(given), results.get(id)];
+      const [args, result] = [parseObject(given), results.get(id)];
       return args === null || result === undefined ? [] : [{ name, arguments: args, result }];
     });
   return calls.length === 0 ? {} : { calls };
-}
-
-function objectOf(json: string): object | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** A task: what was asked, with what came before it, and how well it was done in production. */
@@ -99,7 +82,7 @@ export function taskRow(turn: Turn, { score, correction }: Label): Row {
   return {
     id: turn.traceId,
     instruction: textOfLast(turn.prompt),
-    messages: turn.prompt.map(wireMessage),
+    messages: turn.prompt.map(wire),
     ...toolsOf(turn),
     ...callsOf(turn),
     ...(reference === null ? {} : { answer: reference }),

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { ChatMessage } from "../../core/message.ts";
+import type { Feedback } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import { Labels } from "./labels.ts";
 import { rebuildTurns } from "./turns.ts";
@@ -37,7 +38,7 @@ function call(
   return span({
     traceId,
     kind: "model",
-    model: { model: "m", messages, tools: [], response },
+    model: { model: "m", messages, tools: [], response, completeness: { state: "complete" } },
     ...more,
   });
 }
@@ -62,7 +63,7 @@ it("has a turn for each answer of a conversation over several traces", () => {
     [1, 1],
     [3, 4],
   ]);
-  expect(turns.map((turn) => turn.user)).toEqual(["u", undefined]);
+  expect(turns.map((turn) => turn.user)).toEqual(["u", "u"]);
 });
 
 it("follows a conversation whose ids of calls are others when they are sent back", () => {
@@ -107,8 +108,13 @@ it("takes the last of several answers to one prompt, and counts what failed", ()
     call("t", [user("a")], says("2")),
     call("t", [], null),
   ];
-  expect(answers(spans)).toEqual([["2", null, false]]);
-  expect(rebuildTurns(spans)).toMatchObject({ failed: 1, retries: 1, withoutText: 1 });
+  expect(answers(spans)).toEqual([
+    ["1", null, false],
+    ["2", null, false],
+  ]);
+  const { turns, ...counts } = rebuildTurns(spans);
+  expect(turns.map(({ isRepeated }) => isRepeated)).toEqual([true, false]);
+  expect(counts).toEqual({ failed: 1, withoutText: 1 });
 });
 
 it("says why a turn is no example", () => {
@@ -118,12 +124,26 @@ it("says why a turn is no example", () => {
     call("t2", [image], says("1")),
     call("t3", [user("c")], says("half")),
   ];
-  spans[2] = { ...spans[2]!, model: { ...spans[2]!.model!, stopReason: "length" } };
+  const completeness = { state: "cut", why: "cut off" } as const;
+  spans[2] = { ...spans[2]!, model: { ...spans[2]!.model!, completeness } };
   expect(rebuildTurns(spans).turns.map(({ flaw }) => flaw)).toEqual([
     "unfinished",
     "images",
     "cut off",
   ]);
+});
+
+it("reads how a response ended in stores of earlier versions", () => {
+  const of = (stopReason: string | undefined): unknown => {
+    const recorded = call("t", [user("a")], says("1"));
+    const { completeness: _none, ...model } = recorded.model!;
+    const earlier = { ...recorded, model: { ...model, stopReason } } as unknown as Span;
+    const [turn] = rebuildTurns([earlier]).turns;
+    return [turn!.flaw, turn!.isEndKnown];
+  };
+  expect(of("length")).toEqual(["cut off", false]);
+  expect(of("stop")).toEqual([null, true]);
+  expect(of(undefined)).toEqual([null, false]);
 });
 
 it("ends where parents are a circle or are missing", () => {
@@ -154,12 +174,12 @@ it("puts feedback where it belongs", () => {
       { responseId: "r1", thumb: "down", at: 3, user: "x" },
       { conversationId: "c", outcome: { solved: true }, correction: "3", at: 4 },
       { traceId: "gone", thumb: "up", at: 5 },
-    ],
-    "solved",
+    ].entries() as Iterable<readonly [number, Feedback]>,
+    { outcome: "solved" },
   );
   expect(labels.of(rebuildTurns(spans).turns)).toEqual([
     { score: 0, correction: null },
     { score: 1, correction: "3" },
   ]);
-  expect([labels.count, labels.matched]).toEqual([5, 4]);
+  expect([labels.count, labels.matched, labels.unused]).toEqual([5, 4, [4]]);
 });

@@ -4,15 +4,23 @@
  * parallel calls, sub-agents and retries need no order of time.
  */
 import { createHash } from "node:crypto";
+import {
+  type Completeness,
+  completenessOf,
+  conversationDamage,
+  type Damage,
+  together,
+} from "../../core/completeness.ts";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import { messageText } from "../../core/message-text.ts";
+import { groupBy } from "../../util/group-by.ts";
+import { parseObject } from "../../util/json-object.ts";
 import type { ModelCall, Span } from "../store/span.ts";
+import { type Who, whoOf } from "./who.ts";
 
-export interface Turn {
+export interface Turn extends Who {
   readonly traceId: string;
-  readonly conversationId?: string;
   readonly responseId?: string;
-  readonly user?: string;
   readonly model: string;
   readonly weightVersion?: number;
   /** Up to the user's last message. */
@@ -24,8 +32,12 @@ export interface Turn {
   readonly at: number;
   /** Answered for another agent, not for the user. */
   readonly isSubAgent: boolean;
-  /** Why it is no example; null where it is one. */
-  readonly flaw: "unfinished" | "cut off" | "images" | null;
+  /** Another answer to the same prompt came later in its trace: this one was not used. */
+  readonly isRepeated: boolean;
+  /** Why it is not an example; null where it is one. */
+  readonly flaw: "unfinished" | "images" | "empty" | Damage | null;
+  /** Whether its record says that the answer ended by itself. */
+  readonly isEndKnown: boolean;
 }
 
 export interface Rebuilt {
@@ -33,12 +45,11 @@ export interface Rebuilt {
   readonly withoutText: number;
   /** Calls of models that failed. */
   readonly failed: number;
-  /** Calls that repeat one with the same prompt. */
-  readonly retries: number;
 }
 
 interface Call {
   readonly span: Span;
+  readonly who: Who;
   readonly model: ModelCall;
   readonly response: ChatMessage;
   /** [i] of the first i messages. */
@@ -52,12 +63,10 @@ function keyOf({ role, content, toolCalls }: ChatMessage): string {
   return JSON.stringify([role, content, calls]);
 }
 
+/** No arguments may be sent back as an empty object. */
 function compact(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json));
-  } catch {
-    return json;
-  }
+  const value = parseObject(json);
+  return value === null ? json || "{}" : JSON.stringify(value);
 }
 
 function prefixHashes(messages: readonly ChatMessage[]): readonly string[] {
@@ -86,63 +95,108 @@ function depthOf(span: Span, byId: ReadonlyMap<string, Span>): number {
 const hasImages = ({ content }: ChatMessage): boolean =>
   typeof content !== "string" && content.some(({ type }) => type === "image");
 
-function turnOf(call: Call, isUnfinished: boolean, mainDepth: number): Turn {
-  const { span, model, response, depth } = call;
-  const messages = [...model.messages, response];
-  const begin = messages.findLastIndex(({ role }) => role === "user") + 1;
-  const { traceId, conversationId, user } = span;
-  const { responseId, weightVersion } = model;
+/** A tool without parameters is called with nothing; some record that as no text. */
+function withArguments(message: ChatMessage, tools: readonly ToolDefinition[]): ChatMessage {
+  const { toolCalls } = message;
+  if (toolCalls?.some((call) => call.arguments === "") !== true) return message;
+  const takesNothing = (name: string): boolean => {
+    const tool = tools.find((one) => one.name === name);
+    return tool !== undefined && Object.keys(tool.parameters?.["properties"] ?? {}).length === 0;
+  };
   return {
-    traceId,
-    ...(conversationId === undefined ? {} : { conversationId }),
+    ...message,
+    toolCalls: toolCalls.map((call) =>
+      call.arguments === "" && takesNothing(call.name) ? { ...call, arguments: "{}" } : call,
+    ),
+  };
+}
+
+/** What ends a response early is damage also where the agent went on. */
+const earlyEnds: ReadonlySet<Damage> = new Set(["cut off", "filtered", "interrupted"]);
+
+/** Stores of earlier versions say how a response ended, and nothing else. */
+function completenessIn(model: ModelCall): Completeness {
+  const earlier = model as Partial<ModelCall> & { readonly stopReason?: "stop" | "length" };
+  if (earlier.completeness !== undefined) return earlier.completeness;
+  if (earlier.stopReason === "length") return { state: "cut", why: "cut off" };
+  return { state: earlier.stopReason === "stop" ? "complete" : "unknown" };
+}
+
+/** Of the answer and of all responses of its turn that were recorded by themselves. */
+function completenessOfTurn(
+  call: Call,
+  begin: number,
+  byPrompt: ReadonlyMap<string, readonly Call[]>,
+): Completeness {
+  const earlier = call.model.messages.slice(begin).flatMap((message, i) => {
+    if (message.role !== "assistant") return [];
+    const own = byPrompt.get(call.prefixes[begin + i]!) ?? [];
+    return own
+      .filter(({ response }) => keyOf(response) === keyOf(message))
+      .map(({ model }) => completenessIn(model))
+      .filter((one) => one.state !== "cut" || earlyEnds.has(one.why));
+  });
+  return together([completenessIn(call.model), ...earlier]);
+}
+
+interface TurnContext {
+  readonly mainDepth: number;
+  readonly isUnfinished: boolean;
+  readonly isRepeated: boolean;
+  readonly byPrompt: ReadonlyMap<string, readonly Call[]>;
+}
+
+function turnOf(call: Call, context: TurnContext): Turn {
+  const { span, who, model, response, depth } = call;
+  const messages = [...model.messages, response].map((one) => withArguments(one, model.tools));
+  const asked = messages.findLastIndex(({ role }) => role === "user") + 1;
+  // Without a question, what comes before the first answer was asked.
+  const begin = asked > 0 ? asked : messages.findIndex(({ role }) => role === "assistant");
+  const { responseId, weightVersion } = model;
+  const recorded = completenessOfTurn(call, begin, context.byPrompt);
+  const whole = completenessOf(conversationDamage(messages), "complete");
+  const completeness = together([recorded, whole]);
+  return {
+    traceId: span.traceId,
+    ...who,
     ...(responseId === undefined ? {} : { responseId }),
-    ...(user === undefined ? {} : { user }),
     ...(weightVersion === undefined ? {} : { weightVersion }),
     model: model.model,
     prompt: messages.slice(0, begin),
     completion: messages.slice(begin),
     tools: model.tools,
     at: span.endMs,
-    isSubAgent: depth > mainDepth,
+    isSubAgent: depth > context.mainDepth,
+    isRepeated: context.isRepeated,
     flaw: messages.some(hasImages)
       ? "images"
-      : isUnfinished
-        ? "unfinished"
-        : model.stopReason === "length" || messageText(response.content) === ""
-          ? "cut off"
-          : null,
+      : completeness.state === "cut"
+        ? completeness.why
+        : context.isUnfinished
+          ? "unfinished"
+          : messageText(response.content) === ""
+            ? "empty"
+            : null,
+    isEndKnown: completeness.state === "complete",
   };
-}
-
-/** What a span lacks, another one of its trace may have: only one of them names the user. */
-function shared(
-  spans: readonly Span[],
-): ReadonlyMap<string, Pick<Span, "user" | "conversationId">> {
-  const found = new Map<string, { user?: string; conversationId?: string }>();
-  for (const { traceId, user, conversationId } of spans) {
-    const own = found.get(traceId) ?? {};
-    if (user !== undefined) own.user ??= user;
-    if (conversationId !== undefined) own.conversationId ??= conversationId;
-    found.set(traceId, own);
-  }
-  return found;
 }
 
 /** @param spans of one conversation */
 export function rebuildTurns(spans: readonly Span[]): Rebuilt {
   const byId = new Map(spans.map((span) => [span.id, span]));
-  const common = shared(spans);
-  let [withoutText, failed, retries] = [0, 0, 0];
+  const who = whoOf(spans);
+  let [withoutText, failed] = [0, 0];
   const calls: Call[] = [];
   for (const span of spans.toSorted((a, b) => a.endMs - b.endMs)) {
     const { model } = span;
     if (model === undefined) continue;
-    const isSilent = model.messages.length === 0;
+    const isSilent = model.messages.length === 0 && completenessIn(model).state !== "cut";
     if (span.error !== undefined || (model.response === null && !isSilent)) failed++;
     else if (isSilent || model.response === null) withoutText++;
     else {
       calls.push({
-        span: { ...span, ...common.get(span.traceId) },
+        span,
+        who: who(span),
         model,
         response: model.response,
         prefixes: prefixHashes(model.messages),
@@ -157,17 +211,18 @@ export function rebuildTurns(spans: readonly Span[]): Rebuilt {
       if (message.role === "assistant" && model.messages[i + 1]?.role === "tool")
         continued.add(prefixes[i]!);
   }
-  const byPrompt = new Map<string, Call>();
-  for (const call of calls) {
-    const key = call.prefixes.at(-1)!;
-    if (byPrompt.has(key)) retries++;
-    // The last answer is the one that the program took.
-    byPrompt.set(key, call);
-  }
+  const byPrompt = groupBy(calls, ({ prefixes }) => prefixes.at(-1)!);
+  // The last answer in a trace is the one that the program took; in another trace it was asked again.
+  const last = new Map(
+    calls.map((call) => [`${call.span.traceId} ${call.prefixes.at(-1)!}`, call]),
+  );
   const mainDepth = Math.min(...calls.map(({ depth }) => depth));
-  const turns = [...byPrompt].flatMap(([key, call]) => {
-    const makesCalls = (call.response.toolCalls ?? []).length > 0;
-    return makesCalls && continued.has(key) ? [] : [turnOf(call, makesCalls, mainDepth)];
+  const turns = calls.flatMap((call) => {
+    const key = call.prefixes.at(-1)!;
+    const isUnfinished = (call.response.toolCalls ?? []).length > 0;
+    if (isUnfinished && continued.has(key)) return [];
+    const isRepeated = last.get(`${call.span.traceId} ${key}`) !== call;
+    return [turnOf(call, { mainDepth, isUnfinished, isRepeated, byPrompt })];
   });
-  return { turns, withoutText, failed, retries };
+  return { turns, withoutText, failed };
 }

@@ -1,18 +1,19 @@
 /** Braintrust: events of project logs (`GET /v1/project_logs/ID/fetch`, `bt export`): one for each span. */
 import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
-import { numberOf } from "../conventions/recorded.ts";
-import { readMessages, readResponse } from "../messages/read-messages.ts";
+import { reasonsNear } from "../messages/endings.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
+import { readMessages } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
-import { readTools } from "../messages/read-tools.ts";
+import { readResponse } from "../messages/read-response.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
-import type { Span } from "../store/span.ts";
+import type { ModelCall, Span } from "../store/span.ts";
 import {
   firstText,
+  namedScore,
   objectOf,
   requiredText,
   type RowReader,
-  scoreIn,
   timeOf,
 } from "./export-row.ts";
 
@@ -20,6 +21,20 @@ const kinds: Readonly<Record<string, Span["kind"]>> = { llm: "model", tool: "too
 
 const secondsOf = (value: unknown): number | undefined =>
   typeof value === "number" ? value * 1000 : undefined;
+
+function callOf({ input, output, ...event }: JsonFields, isFailed: boolean): ModelCall {
+  const [metadata, metrics] = [objectOf(event["metadata"]), objectOf(event["metrics"])];
+  return modelCall({
+    model: metadata["model"],
+    messages: readMessages(input),
+    response: isFailed ? null : readResponse(output),
+    tools: metadata["tools"],
+    ended: reasonsNear(metadata),
+    maxTokens: maxTokensIn(metadata),
+    ...tokensIn(metrics),
+    responseId: undefined,
+  });
+}
 
 function spanOf(event: JsonFields): Span {
   const { input, output, error } = event;
@@ -47,20 +62,7 @@ function spanOf(event: JsonFields): Span {
       ),
       user: firstText(metadata["user_id"], metadata["user"]),
     }),
-    ...(kind === "model"
-      ? {
-          model: {
-            model: firstText(metadata["model"]) ?? "",
-            messages: readMessages(input),
-            tools: readTools(metadata["tools"]),
-            response: isFailed ? null : readResponse(output),
-            ...defined({
-              promptTokens: numberOf(metrics["prompt_tokens"]),
-              completionTokens: numberOf(metrics["completion_tokens"]),
-            }),
-          },
-        }
-      : {}),
+    ...(kind === "model" ? { model: callOf(event, isFailed) } : {}),
     ...(kind === "tool"
       ? { tool: { name, arguments: asText(input), result: asText(output) } }
       : {}),
@@ -68,23 +70,28 @@ function spanOf(event: JsonFields): Span {
   };
 }
 
-/** Scores and corrections (`expected`) of people; those of the span itself are about its trace. */
-function feedbackOf(event: JsonFields): readonly FeedbackInput[] {
+/** Scores, by name, and corrections (`expected`); those of the span itself are about its trace. */
+function feedbackOf(event: JsonFields, rating: string | undefined): readonly FeedbackInput[] {
   const traceId = requiredText("root_span_id", event["root_span_id"], event["id"]);
   const at = timeOf(event["created"]);
   const comments = listOf(event["comments"]).flatMap(
     ({ comment }) => firstText(objectOf(comment)["text"]) ?? [],
   );
-  const scores = Object.values(objectOf(event["scores"])).flatMap((one) => scoreIn(one) ?? []);
+  const scores = Object.entries(objectOf(event["scores"])).flatMap(([name, value]) =>
+    namedScore(name, value, rating),
+  );
   const correction = firstText(event["expected"]);
   return [
-    ...scores.map((score) => ({ traceId, score, at })),
+    ...scores.map((score) => ({ traceId, ...score, at })),
     ...comments.map((comment) => ({ traceId, comment, at })),
     ...(correction === undefined ? [] : [{ traceId, correction, at }]),
   ];
 }
 
-export const readBraintrust: RowReader = (row) => {
+export const readBraintrust: RowReader = (row, rating) => {
   const events = Array.isArray(row["events"]) ? listOf(row["events"]) : [row];
-  return { spans: events.map(spanOf), feedback: events.flatMap(feedbackOf) };
+  return {
+    spans: events.map(spanOf),
+    feedback: events.flatMap((event) => feedbackOf(event, rating)),
+  };
 };

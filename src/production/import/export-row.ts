@@ -1,6 +1,7 @@
 /** A row of an export of a tracing service, and what is read of it. */
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
-import type { FeedbackInput } from "../store/feedback.ts";
+import { defined } from "../../util/defined.ts";
+import { type FeedbackInput, isRatingName } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 
 interface ReadRow {
@@ -8,8 +9,11 @@ interface ReadRow {
   readonly feedback: readonly FeedbackInput[];
 }
 
-/** @throws Error with the reason why the row cannot be read. */
-export type RowReader = (row: JsonFields, at: string) => ReadRow;
+/**
+ * @param rating the name of a score that is a rating, besides those that say so
+ * @throws Error with the reason why the row cannot be read.
+ */
+export type RowReader = (row: JsonFields, rating: string | undefined) => ReadRow;
 
 /** The first text of some fields: services renamed theirs. */
 export const firstText = (...values: readonly unknown[]): string | undefined =>
@@ -40,3 +44,18 @@ export const scoreIn = (value: unknown): number | undefined => {
   if (typeof value === "boolean") return value ? 1 : 0;
   return typeof value === "number" && value >= 0 && value <= 1 ? value : undefined;
 };
+
+/**
+ * A score by its name: an outcome, and a rating too where the name says so, or was chosen. Empty for what says
+ * nothing.
+ */
+export function namedScore(
+  name: unknown,
+  value: unknown,
+  rating: string | undefined,
+): readonly Pick<FeedbackInput, "score" | "outcome">[] {
+  if (!["string", "number", "boolean"].includes(typeof value)) return [];
+  const key = firstText(name) ?? "score";
+  const score = key === rating || isRatingName(key) ? scoreIn(value) : undefined;
+  return [{ ...defined({ score }), outcome: { [key]: value as string | number | boolean } }];
+}

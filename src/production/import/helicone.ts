@@ -1,9 +1,10 @@
 /** Helicone: requests as `npx @helicone/export --include-body` writes them, or `POST /v1/request/query` returns them. */
-import { listOf, type JsonFields } from "../../util/json-object.ts";
+import type { JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
-import { numberOf, stopReasonOf } from "../conventions/recorded.ts";
-import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
-import { readTools } from "../messages/read-tools.ts";
+import { numberOf } from "../messages/fields.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
+import { parsed, readMessages } from "../messages/read-messages.ts";
+import { readResponse } from "../messages/read-response.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { Span } from "../store/span.ts";
 import {
@@ -19,6 +20,7 @@ function spanOf(row: JsonFields): Span {
   const request = objectOf(parsed(row["request_body"]));
   const response = objectOf(parsed(row["response_body"]));
   const properties = { ...objectOf(row["properties"]), ...objectOf(row["request_properties"]) };
+  const usage = objectOf(response["usage"]);
   const id = requiredText("request_id", row["request_id"], row["id"]);
   const session = firstText(properties["Helicone-Session-Id"]);
   const status = numberOf(row["response_status"]) ?? 200;
@@ -39,24 +41,16 @@ function spanOf(row: JsonFields): Span {
       conversationId: session,
       user: firstText(row["request_user_id"], row["user_id"]),
     }),
-    model: {
-      model: firstText(row["request_model"], row["model"], request["model"]) ?? "",
-      messages: readMessages(
-        request["system"] === undefined
-          ? (request["messages"] ?? request["input"] ?? request["prompt"])
-          : { system: request["system"], messages: request["messages"] },
-      ),
-      tools: readTools(request["tools"]),
-      response: isFailed || isBare ? null : readResponse(response),
-      ...defined({
-        stopReason: stopReasonOf(
-          listOf(response["choices"])[0]?.["finish_reason"] ?? response["stop_reason"],
-        ),
-        promptTokens: numberOf(row["prompt_tokens"]),
-        completionTokens: numberOf(row["completion_tokens"]),
-        responseId: firstText(response["id"]),
-      }),
-    },
+    model: modelCall({
+      model: firstText(row["request_model"], row["model"], request["model"]),
+      messages: readMessages(request),
+      response: isFailed || isBare ? null : readResponse(response, "body"),
+      tools: request["tools"] ?? request["toolConfig"],
+      ended: [],
+      maxTokens: maxTokensIn(request),
+      ...tokensIn(numberOf(row["completion_tokens"]) === undefined ? usage : row),
+      responseId: response["id"],
+    }),
     source: "helicone",
   };
 }

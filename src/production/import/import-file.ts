@@ -5,9 +5,11 @@ import { isJsonObject } from "../../util/json-object.ts";
 import { readJsonRequest } from "../otlp/read-json.ts";
 import { type CollectCounts, interpretAll, keepSpans } from "../receiver/keep-otlp.ts";
 import { type FeedbackInput, toFeedback } from "../store/feedback.ts";
-import type { ProductionStore, Rejected } from "../store/production-store.ts";
+import { KnownFeedback } from "../store/known-feedback.ts";
+import { type ProductionStore, readFeedback, type Rejected } from "../store/production-store.ts";
 import type { Span } from "../store/span.ts";
 import { readBraintrust } from "./braintrust.ts";
+import { parseValue, valueText } from "../messages/exact-values.ts";
 import type { RowReader } from "./export-row.ts";
 import { readHelicone } from "./helicone.ts";
 import { readLangfuse } from "./langfuse.ts";
@@ -41,13 +43,13 @@ function* rowsOf(file: string): Generator<Row> {
   const text = readFileSync(file, "utf8");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseValue(text);
   } catch {
     yield { text, at: file };
     return;
   }
   const list = Array.isArray(value) ? (value as unknown[]) : [value];
-  for (const [i, one] of list.entries()) yield { text: JSON.stringify(one), at: `${file}[${i}]` };
+  for (const [i, one] of list.entries()) yield { text: valueText(one), at: `${file}[${i}]` };
 }
 
 interface Read {
@@ -59,12 +61,15 @@ interface Read {
 const maxSpansOfRow = 1_000_000;
 
 /** @throws Error with the reason why the row cannot be read. */
-function readRow({ text, at }: Row, format: string): Read {
-  const row: unknown = JSON.parse(text);
+function readRow({ text, at }: Row, { format, rating }: ImportFileOptions): Read {
+  const row = parseValue(text);
   if (!isJsonObject(row)) throw new Error("it is no object");
   const reader = (readers as Readonly<Record<string, RowReader>>)[format];
-  if (reader !== undefined) return reader(row, at);
-  if (format === "feedback") return { feedback: [toFeedback(row)] };
+  if (reader !== undefined) return reader(row, rating);
+  if (format === "feedback") {
+    toFeedback(row);
+    return { feedback: [row] };
+  }
   return interpretAll(readJsonRequest(row, maxSpansOfRow), at);
 }
 
@@ -89,8 +94,10 @@ class Batch {
     return this.#chars >= batchChars;
   }
 
-  async flush(store: ProductionStore, counts: CollectCounts): Promise<void> {
-    const [spans, feedback, rejected] = [this.#spans, this.#feedback, this.#rejected];
+  async flush(store: ProductionStore, known: KnownFeedback, counts: CollectCounts): Promise<void> {
+    const [spans, rejected] = [this.#spans, this.#rejected];
+    const feedback = this.#feedback.filter((one) => known.add(one));
+    counts.known += this.#feedback.length - feedback.length;
     [this.#spans, this.#feedback, this.#rejected, this.#chars] = [[], [], [], 0];
     await Promise.all([
       keepSpans(store, spans, counts),
@@ -107,24 +114,28 @@ export interface ImportFileOptions {
   /** One of `importFormats`. */
   readonly format: string;
   readonly counts: CollectCounts;
+  /** The name of a score that is a rating, besides those that say so. */
+  readonly rating?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Adds what is in a file. Rows that cannot be read are counted and kept aside, with their line. */
-export async function importFile(
-  file: string,
-  { store, format, counts, signal }: ImportFileOptions,
-): Promise<void> {
+/**
+ * Adds what is in a file, of feedback what is new. Rows that cannot be read are counted and kept aside, with their
+ * line.
+ */
+export async function importFile(file: string, options: ImportFileOptions): Promise<void> {
+  const { store, counts, signal } = options;
   const batch = new Batch();
+  const known = new KnownFeedback(readFeedback(store.folder));
   for (const row of rowsOf(file)) {
     signal?.throwIfAborted();
     try {
-      batch.add(row, readRow(row, format));
+      batch.add(row, readRow(row, options));
     } catch (error) {
       const reason = (error as Error).message;
       batch.add(row, { rejected: [{ at: row.at, reason, text: row.text }] });
     }
-    if (batch.isFull) await batch.flush(store, counts);
+    if (batch.isFull) await batch.flush(store, known, counts);
   }
-  await batch.flush(store, counts);
+  await batch.flush(store, known, counts);
 }

@@ -4,18 +4,19 @@
  */
 import { listOf, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
-import { numberOf } from "../conventions/recorded.ts";
-import { readMessages, readResponse, parsed } from "../messages/read-messages.ts";
+import { reasonsNear } from "../messages/endings.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
+import { readMessages, parsed } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
-import { readTools } from "../messages/read-tools.ts";
+import { readResponse } from "../messages/read-response.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
-import type { Span } from "../store/span.ts";
+import type { ModelCall, Span } from "../store/span.ts";
 import {
   firstText,
+  namedScore,
   objectOf,
   requiredText,
   type RowReader,
-  scoreIn,
   timeOf,
 } from "./export-row.ts";
 
@@ -25,13 +26,27 @@ const kinds: Readonly<Record<string, Span["kind"]>> = {
   AGENT: "agent",
 };
 
-function spanOf(given: JsonFields, trace: JsonFields): Span {
+function callOf(given: JsonFields, isFailed: boolean): ModelCall {
   const { input, output, usageDetails, usage, modelParameters } = given;
+  const tokens = { ...objectOf(usage), ...objectOf(usageDetails) };
+  const [body, parameters] = [objectOf(parsed(input)), objectOf(parsed(modelParameters))];
+  return modelCall({
+    model: firstText(given["model"], given["providedModelName"], given["provided_model_name"]),
+    messages: readMessages(input),
+    response: isFailed ? null : readResponse(output),
+    tools: body["tools"] ?? body["toolConfig"] ?? parameters["tools"],
+    ended: reasonsNear(parsed(given["metadata"])),
+    maxTokens: maxTokensIn(parameters, body),
+    ...tokensIn(tokens),
+    responseId: objectOf(parsed(output))["id"],
+  });
+}
+
+function spanOf(given: JsonFields, trace: JsonFields): Span {
+  const { input, output } = given;
   const kind = kinds[String(given["type"]).toUpperCase()] ?? "other";
   const name = firstText(given["name"]) ?? "";
-  const tokens = { ...objectOf(usage), ...objectOf(usageDetails) };
   const isFailed = given["level"] === "ERROR";
-  const body = objectOf(parsed(input));
   return {
     traceId: requiredText("traceId", given["traceId"], given["trace_id"], trace["id"]),
     id: requiredText("id", given["id"]),
@@ -47,23 +62,7 @@ function spanOf(given: JsonFields, trace: JsonFields): Span {
       conversationId: firstText(given["sessionId"], given["session_id"], trace["sessionId"]),
       user: firstText(given["userId"], given["user_id"], trace["userId"]),
     }),
-    ...(kind === "model"
-      ? {
-          model: {
-            model:
-              firstText(given["model"], given["providedModelName"], given["provided_model_name"]) ??
-              "",
-            messages: readMessages(input),
-            tools: readTools(body["tools"] ?? objectOf(modelParameters)["tools"]),
-            response: isFailed ? null : readResponse(output),
-            ...defined({
-              promptTokens: numberOf(tokens["input"]),
-              completionTokens: numberOf(tokens["output"]),
-              responseId: firstText(objectOf(parsed(output))["id"]),
-            }),
-          },
-        }
-      : {}),
+    ...(kind === "model" ? { model: callOf(given, isFailed) } : {}),
     ...(kind === "tool"
       ? { tool: { name, arguments: asText(input), result: asText(output) } }
       : {}),
@@ -71,26 +70,28 @@ function spanOf(given: JsonFields, trace: JsonFields): Span {
   };
 }
 
-/** One score: of a trace, or of an observation in it. What has another scale says nothing here. */
-function feedbackOf(score: JsonFields): readonly FeedbackInput[] {
-  const { value, dataType, comment } = score;
-  const number = scoreIn(value) ?? (dataType === "BOOLEAN" ? scoreIn(value === "True") : undefined);
-  const name = firstText(score["name"]);
+/** One score, by its name: of a trace, of an observation in it, or of a session. */
+function feedbackOf(score: JsonFields, rating: string | undefined): readonly FeedbackInput[] {
+  const { value, dataType, stringValue } = score;
   const about = defined({
     traceId: firstText(score["traceId"], score["trace_id"]),
     conversationId: firstText(score["sessionId"]),
     user: firstText(score["authorUserId"]),
-    comment: firstText(comment),
+    comment: firstText(score["comment"]),
   });
+  const said =
+    dataType === "CATEGORICAL"
+      ? (firstText(stringValue) ?? value)
+      : dataType === "BOOLEAN"
+        ? value === 1 || value === true || value === "True"
+        : value;
   const at = timeOf(score["timestamp"], score["createdAt"]);
-  if (number !== undefined) return [{ ...about, score: number, at }];
-  if (name === undefined || value === undefined || value === null) return [];
-  return [{ ...about, outcome: { [name]: value as string | number }, at }];
+  return namedScore(score["name"], said, rating).map((one) => ({ ...about, ...one, at }));
 }
 
-export const readLangfuse: RowReader = (row) => {
+export const readLangfuse: RowReader = (row, rating) => {
   if (Array.isArray(row["data"])) {
-    const rows = listOf(row["data"]).map((one) => readLangfuse(one, ""));
+    const rows = listOf(row["data"]).map((one) => readLangfuse(one, rating));
     return {
       spans: rows.flatMap(({ spans }) => spans),
       feedback: rows.flatMap(({ feedback }) => feedback),
@@ -99,10 +100,12 @@ export const readLangfuse: RowReader = (row) => {
   if (row["observations"] !== undefined) {
     return {
       spans: listOf(row["observations"]).map((one) => spanOf(one, row)),
-      feedback: listOf(row["scores"]).flatMap((one) => feedbackOf({ traceId: row["id"], ...one })),
+      feedback: listOf(row["scores"]).flatMap((one) =>
+        feedbackOf({ traceId: row["id"], ...one }, rating),
+      ),
     };
   }
   const isScore = row["dataType"] !== undefined && row["value"] !== undefined;
-  if (isScore) return { spans: [], feedback: feedbackOf(row) };
+  if (isScore) return { spans: [], feedback: feedbackOf(row, rating) };
   return { spans: [spanOf(row, {})], feedback: [] };
 };

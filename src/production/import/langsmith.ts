@@ -1,29 +1,30 @@
 /** LangSmith: runs and feedback as its client lists them (`listRuns`, `listFeedback`), or a bulk export has them. */
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 import { defined } from "../../util/defined.ts";
-import { numberOf } from "../conventions/recorded.ts";
-import { parsed, readMessages, readResponse } from "../messages/read-messages.ts";
+import { reasonsNear } from "../messages/endings.ts";
+import { maxTokensIn, modelCall, tokensIn } from "../messages/model-call.ts";
+import { parsed, readMessages } from "../messages/read-messages.ts";
 import { asText } from "../messages/read-parts.ts";
-import { readTools } from "../messages/read-tools.ts";
+import { readResponse, type ReadResponse } from "../messages/read-response.ts";
 import type { FeedbackInput } from "../store/feedback.ts";
 import type { ModelCall, Span } from "../store/span.ts";
 import {
   firstText,
+  namedScore,
   objectOf,
   requiredText,
   type RowReader,
-  scoreIn,
   timeOf,
 } from "./export-row.ts";
 
 /** LangChain has `generations`, a list per prompt; wrappers of clients have what the service returned. */
-function responseOf(outputs: JsonFields): ModelCall["response"] {
-  const { generations, messages } = outputs;
-  if (!Array.isArray(generations))
-    return readResponse(Array.isArray(messages) ? messages.at(-1) : outputs);
-  const first: unknown = (generations as unknown[]).flat()[0];
-  if (!isJsonObject(first)) return null;
-  return readResponse(first["message"] ?? first["text"]);
+function responseOf(outputs: JsonFields): ReadResponse | null {
+  const names = Object.keys(outputs);
+  if (names.length === 0) return null;
+  // What a traced function returned.
+  return names.length === 1 && names[0] === "output"
+    ? readResponse(outputs["output"])
+    : readResponse(outputs, "body");
 }
 
 function callOf(run: JsonFields, isFailed: boolean): ModelCall {
@@ -32,17 +33,16 @@ function callOf(run: JsonFields, isFailed: boolean): ModelCall {
   const extra = objectOf(parsed(run["extra"]));
   const invocation = objectOf(extra["invocation_params"]);
   const metadata = objectOf(extra["metadata"]);
-  return {
-    model: firstText(metadata["ls_model_name"], invocation["model"], inputs["model"]) ?? "",
-    messages: readMessages(inputs["messages"] ?? inputs["prompts"] ?? inputs["prompt"]),
-    tools: readTools(invocation["tools"] ?? inputs["tools"]),
+  return modelCall({
+    model: firstText(metadata["ls_model_name"], invocation["model"], inputs["model"]),
+    messages: readMessages(inputs["prompts"] ?? inputs),
     response: isFailed ? null : responseOf(outputs),
-    ...defined({
-      promptTokens: numberOf(run["prompt_tokens"]),
-      completionTokens: numberOf(run["completion_tokens"]),
-      responseId: firstText(outputs["id"]),
-    }),
-  };
+    tools: invocation["tools"] ?? inputs["tools"],
+    ended: reasonsNear(metadata),
+    maxTokens: maxTokensIn(invocation, inputs, { max_tokens: metadata["ls_max_tokens"] }),
+    ...tokensIn(run),
+    responseId: outputs["id"],
+  });
 }
 
 const kinds: Readonly<Record<string, Span["kind"]>> = { llm: "model", tool: "tool" };
@@ -88,31 +88,22 @@ function toolOf(name: string, run: JsonFields): NonNullable<Span["tool"]> {
   return { name, arguments: asText(given), result: asText(content ?? output) };
 }
 
-function feedbackOf(given: JsonFields): readonly FeedbackInput[] {
+function feedbackOf(given: JsonFields, rating: string | undefined): readonly FeedbackInput[] {
   const { score, correction, value, key } = given;
   const text = isJsonObject(correction)
     ? firstText(correction["desired"], correction["output"])
     : firstText(correction);
-  const said = defined({
-    score: scoreIn(score),
-    correction: text,
-    comment: firstText(given["comment"]),
-  });
-  const name = firstText(key);
-  const outcome =
-    said.score === undefined &&
-    name !== undefined &&
-    ["string", "number", "boolean"].includes(typeof (score ?? value))
-      ? { outcome: { [name]: (score ?? value) as string | number } }
-      : {};
-  const feedback = { ...said, ...outcome };
+  const feedback = {
+    ...defined({ correction: text, comment: firstText(given["comment"]) }),
+    ...namedScore(key, score ?? value, rating)[0],
+  };
   if (Object.keys(feedback).length === 0) return [];
   // A run's id is that of its trace where it is the first.
   const traceId = requiredText("run_id", given["trace_id"], given["run_id"]);
   return [{ traceId, ...feedback, at: timeOf(given["created_at"]) }];
 }
 
-export const readLangSmith: RowReader = (row) =>
+export const readLangSmith: RowReader = (row, rating) =>
   row["run_type"] === undefined && (row["run_id"] !== undefined || row["key"] !== undefined)
-    ? { spans: [], feedback: feedbackOf(row) }
+    ? { spans: [], feedback: feedbackOf(row, rating) }
     : { spans: [spanOf(row)], feedback: [] };

@@ -1,7 +1,23 @@
-/** Messages of a conversation in whatever form a program recorded them. Text may be JSON of them. */
+/** Messages of a conversation in whatever form a program recorded them, and what of them is lost. */
+import type { Damage } from "../../core/completeness.ts";
 import type { ChatMessage, ContentPart, Role } from "../../core/message.ts";
+import { messageText } from "../../core/message-text.ts";
+import { defined } from "../../util/defined.ts";
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
-import { addContent, addPart, asText, noParts, type Parts, stringOf } from "./read-parts.ts";
+import { isCutJson } from "./cut-json.ts";
+import { parseValue } from "./exact-values.ts";
+import { joined, paired } from "./join-messages.ts";
+import {
+  addContent,
+  addPart,
+  asText,
+  isMasked,
+  isPiece,
+  mergeCalls,
+  noParts,
+  type Parts,
+  stringOf,
+} from "./read-parts.ts";
 
 const roles: Readonly<Record<string, Role>> = {
   system: "system",
@@ -11,6 +27,7 @@ const roles: Readonly<Record<string, Role>> = {
   assistant: "assistant",
   ai: "assistant",
   model: "assistant",
+  chatbot: "assistant",
   tool: "tool",
   function: "tool",
 };
@@ -24,98 +41,159 @@ const classes: Readonly<Record<string, Role>> = {
   FunctionMessage: "tool",
 };
 
-const roleOf = (name: unknown): Role | undefined =>
-  typeof name === "string" && Object.hasOwn(roles, name) ? roles[name] : undefined;
+function roleOf(name: unknown): Role | undefined {
+  if (typeof name !== "string") return undefined;
+  const [known, ofClass] = [name.toLowerCase(), name.replace(/Chunk$/u, "")];
+  if (Object.hasOwn(roles, known)) return roles[known];
+  return Object.hasOwn(classes, ofClass) ? classes[ofClass] : undefined;
+}
 
 /** A message of LangChain as one of OpenAI: serialized (`lc`), or with its fields in `data`. */
 function ofLangChain(given: JsonFields): JsonFields {
   const { id, kwargs, data, type } = given;
-  if (Array.isArray(id) && isJsonObject(kwargs)) {
-    const name = String(id.at(-1)).replace(/Chunk$/u, "");
-    return { ...kwargs, role: kwargs["role"] ?? classes[name] };
-  }
+  if (Array.isArray(id) && isJsonObject(kwargs))
+    return { ...kwargs, role: kwargs["role"] ?? roleOf(id.at(-1)) };
   if (isJsonObject(data) && roleOf(type) !== undefined) return { ...data, role: type };
   return given["role"] === undefined && roleOf(type) !== undefined
     ? { ...given, role: type }
     : given;
 }
 
-/** Text alone as text. */
-function contentOf(content: readonly ContentPart[]): string | readonly ContentPart[] {
-  const texts = content.map((part) => (part.type === "text" ? part.text : null));
-  return texts.includes(null) ? content : texts.join("\n");
-}
-
-function messageOf(role: Role, { content, reasoning, toolCalls }: Parts): ChatMessage {
-  return {
-    role,
-    content: contentOf(content),
-    ...(reasoning.length === 0 || role !== "assistant" ? {} : { reasoning: reasoning.join("\n") }),
-    ...(toolCalls.length === 0 || role !== "assistant" ? {} : { toolCalls }),
-  };
-}
-
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** Items of OpenAI's Responses API have no role: calls of tools, their results, reasoning. */
-function ofItem(given: JsonFields): ChatMessage[] {
-  const parts = noParts();
-  if (given["type"] === "reasoning") addContent(parts, listIn(given["summary"]));
-  else addPart(parts, given);
-  if (given["type"] === "reasoning") {
-    const reasoning = contentOf(parts.content.splice(0));
-    return [{ role: "assistant", content: "", reasoning: asText(reasoning) }];
-  }
-  return parts.results.length > 0 ? resultMessages(parts) : [messageOf("assistant", parts)];
-}
-
-const resultMessages = ({ results }: Parts): ChatMessage[] =>
-  results.map(({ callId, name, text }) => ({
-    role: "tool",
-    content: text,
-    ...(callId === null ? {} : { toolCallId: callId }),
-    ...(name === null ? {} : { name }),
-  }));
-
 /** The name under which OpenInference has a message. */
 const unwrapped = (given: JsonFields): JsonFields =>
   isJsonObject(given["message"]) && given["role"] === undefined ? given["message"] : given;
 
-function readMessage(value: unknown): ChatMessage[] {
+/** LangChain takes a role with a text for a message, too. */
+const isTuple = (value: unknown): value is readonly [string, string] =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  roleOf(value[0]) !== undefined &&
+  typeof value[1] === "string";
+
+function isMessage(value: unknown): boolean {
+  if (!isJsonObject(value)) return isTuple(value);
+  const given = ofLangChain(unwrapped(value));
+  const says = saidFields.some((name) => name in given);
+  return isPiece(given) || (says && roleOf(given["role"]) !== undefined);
+}
+
+const saidFields = ["content", "contents", "parts", "tool_calls", "toolCalls", "function_call"];
+
+/** A message, or a list with one: what else is JSON is a text that says so. */
+export const isConversation = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? (value as unknown[]).some(
+        (one) => isMessage(one) || (Array.isArray(one) && one.some((own) => isMessage(own))),
+      )
+    : isMessage(value);
+
+/** Text alone as text. */
+function contentOf(content: readonly ContentPart[]): string | readonly ContentPart[] {
+  return content.every(({ type }) => type === "text") ? messageText(content) : content;
+}
+
+function messageOf(role: Role, { content, reasoning, toolCalls }: Parts): ChatMessage {
+  const isOwn = role === "assistant";
+  return {
+    role,
+    content: contentOf(content),
+    ...(reasoning.length === 0 || !isOwn ? {} : { reasoning: reasoning.join("") }),
+    ...(toolCalls.length === 0 || !isOwn ? {} : { toolCalls }),
+  };
+}
+
+export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const resultMessages = ({ results }: Parts): ChatMessage[] =>
+  results.map(({ callId, name, content }) => ({
+    role: "tool",
+    content: contentOf(content),
+    ...defined({ toolCallId: callId ?? undefined, name: name ?? undefined }),
+  }));
+
+/** Items of OpenAI's Responses API have no role: calls of tools, their results, reasoning. */
+function ofItem(given: JsonFields, damage: Set<Damage>): ChatMessage[] {
+  const parts = noParts(damage);
+  if (given["type"] === "reasoning") {
+    addContent(parts, given["summary"] ?? given["content"]);
+    const texts = parts.content.map((part) => messageText([part]));
+    if (texts.length === 0) return [];
+    return [{ role: "assistant", content: "", reasoning: texts.join("\n\n") }];
+  }
+  addPart(parts, given);
+  const said = parts.content.length + parts.toolCalls.length + parts.reasoning.length > 0;
+  return [...resultMessages(parts), ...(said ? [messageOf("assistant", parts)] : [])];
+}
+
+function addFields(parts: Parts, given: JsonFields): void {
+  addContent(parts, given["parts"] ?? given["contents"] ?? given["content"]);
+  if (parts.content.length === 0) addContent(parts, given["refusal"]);
+  const more = isJsonObject(given["additional_kwargs"]) ? given["additional_kwargs"] : {};
+  const thought = [given, more]
+    .flatMap((from) => [stringOf(from["reasoning_content"]), stringOf(from["reasoning"])])
+    .find((one) => one !== null && one !== "");
+  if (thought !== undefined && parts.reasoning.length === 0) parts.reasoning.push(thought!);
+  const calls = noParts(parts.damage);
+  const lists = [given["tool_calls"], given["toolCalls"], more["tool_calls"]].map(listIn);
+  for (const call of lists.find(({ length }) => length > 0) ?? [])
+    addPart(calls, isJsonObject(call) ? { ...call, type: "tool_call" } : call);
+  for (const call of [given["function_call"], more["function_call"]])
+    if (isJsonObject(call)) addPart(calls, { ...call, type: "function_call" });
+  mergeCalls(parts, calls.toolCalls);
+  // LangChain has there what was no JSON.
+  if (listIn(given["invalid_tool_calls"]).length > 0) parts.damage.add("lost arguments");
+}
+
+const hasText = (given: JsonFields): boolean =>
+  ["parts", "contents", "content"].some((name) => (given[name] ?? null) !== null);
+
+function readMessage(value: unknown, damage: Set<Damage>): ChatMessage[] {
+  if (isMasked(value)) damage.add("missing text");
   if (typeof value === "string") return [{ role: "user", content: value }];
-  if (!isJsonObject(value)) throw new Error("a message is not an object");
+  if (isTuple(value)) return [{ role: roleOf(value[0])!, content: value[1] }];
+  if (value === undefined || value === null) damage.add("missing messages");
+  else if (!isJsonObject(value)) damage.add("unknown item");
+  if (!isJsonObject(value)) return [];
   const given = ofLangChain(unwrapped(value));
   const role = roleOf(given["role"]);
+  if (role === undefined && given["role"] === undefined && typeof given["type"] === "string")
+    return ofItem(given, damage);
   if (role === undefined) {
-    if (given["role"] === undefined && typeof given["type"] === "string") return ofItem(given);
-    throw new Error(`a message has the role ${asText(given["role"]).slice(0, 40) || "none"}`);
+    damage.add("unknown item");
+    return [];
   }
-  const parts = noParts();
-  addContent(parts, given["parts"] ?? given["contents"] ?? given["content"]);
-  const thought = stringOf(given["reasoning_content"]) ?? stringOf(given["reasoning"]);
-  if (thought !== null) parts.reasoning.push(thought);
-  const more = isJsonObject(given["additional_kwargs"]) ? given["additional_kwargs"] : {};
-  const calls = [given["tool_calls"], given["toolCalls"], more["tool_calls"]].map(listIn);
-  if (parts.toolCalls.length === 0) {
-    for (const call of calls.find(({ length }) => length > 0) ?? [])
-      addPart(parts, isJsonObject(call) ? { ...call, type: "tool_call" } : call);
+  const parts = noParts(damage);
+  addFields(parts, given);
+  if (role === "assistant") {
+    const isSilent = parts.content.length + parts.toolCalls.length + parts.reasoning.length === 0;
+    const called = [...listIn(given["tool_calls"]), ...listIn(given["invalid_tool_calls"])];
+    if (isSilent && !hasText(given) && called.length === 0) damage.add("missing text");
+    return [...resultMessages(parts), messageOf(role, parts)];
   }
-  if (isJsonObject(given["function_call"]))
-    addPart(parts, { ...given["function_call"], type: "function_call" });
-  if (role !== "tool") {
-    // Anthropic and Google have results in messages of the user.
-    const said = parts.content.length > 0 || parts.results.length === 0;
-    return [...resultMessages(parts), ...(said ? [messageOf(role, parts)] : [])];
-  }
+  if (role === "tool") return toolMessages(parts, given);
+  // Anthropic and Google have results in messages of the user.
+  const said = parts.content.length > 0 || parts.results.length === 0;
+  if (said && !hasText(given)) damage.add("missing text");
+  return [...resultMessages(parts), ...(said ? [messageOf(role, parts)] : [])];
+}
+
+function toolMessages(parts: Parts, given: JsonFields): ChatMessage[] {
   if (parts.results.length > 0) return resultMessages(parts);
+  // Only what was approved, say: its result is another message.
+  if (parts.content.length === 0 && listIn(given["content"]).length > 0) return [];
+  if (!hasText(given)) {
+    parts.damage.add("missing tool result");
+    return [];
+  }
   const callId = stringOf(given["tool_call_id"] ?? given["toolCallId"] ?? given["id"]);
-  const name = stringOf(given["name"]);
   return [
     {
-      role,
+      role: "tool",
       content: contentOf(parts.content),
-      ...(callId === null ? {} : { toolCallId: callId }),
-      ...(name === null ? {} : { name }),
+      ...defined({
+        toolCallId: callId ?? undefined,
+        name: stringOf(given["name"]) ?? undefined,
+      }),
     },
   ];
 }
@@ -124,69 +202,85 @@ function readMessage(value: unknown): ChatMessage[] {
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{"]/u.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseValue(value);
   } catch {
     return value;
   }
 }
 
-/** What an assistant thought, said and called in separate items is one message. */
-function joined(messages: readonly ChatMessage[]): ChatMessage[] {
-  const result: ChatMessage[] = [];
-  for (const message of messages) {
-    const before = result.at(-1);
-    const isMore = before?.role === "assistant" && message.role === "assistant";
-    if (!isMore || (before.toolCalls !== undefined && message.content !== "")) {
-      result.push(message);
-      continue;
-    }
-    const reasoning = [before.reasoning, message.reasoning].filter((one) => one !== undefined);
-    const toolCalls = [...(before.toolCalls ?? []), ...(message.toolCalls ?? [])];
-    const said = [before.content, message.content].filter((one) => one !== "");
-    result[result.length - 1] = {
-      role: "assistant",
-      content: said.length < 2 ? (said[0] ?? "") : said.map(asText).join("\n"),
-      ...(reasoning.length === 0 ? {} : { reasoning: reasoning.join("\n") }),
-      ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    };
-  }
-  return result;
+/**
+ * What an attribute says that has JSON by its convention, or a field that may have it. Text that begins like JSON and
+ * ends early was cut.
+ */
+export function opened(value: unknown, damage: Set<Damage>): unknown {
+  if (typeof value === "string" && isCutJson(value)) damage.add("attribute limit");
+  return parsed(value);
 }
 
-/** @throws Error with the reason, for what is no message. */
-export function readMessages(value: unknown): readonly ChatMessage[] {
-  const given = parsed(value);
+/** The conversation before a response, and what of it is lost. */
+export interface ReadMessages {
+  readonly messages: readonly ChatMessage[];
+  readonly damage: ReadonlySet<Damage>;
+}
+
+/** The list of messages in a request to any service, with its instructions first. */
+function ofRequest(given: JsonFields, damage: Set<Damage>): readonly unknown[] | null {
+  const body = opened(given["messages"] ?? given["contents"] ?? given["input"], damage);
+  const isGoogle = Array.isArray(body) && given["messages"] === undefined && "contents" in given;
+  // Google's first message may have no role.
+  const list = isGoogle
+    ? body.map((one: unknown) => (isJsonObject(one) ? { role: "user", ...one } : one))
+    : typeof body === "string"
+      ? [body]
+      : body;
+  if (!Array.isArray(list) && typeof given["prompt"] === "string") return [given["prompt"]];
+  if (!Array.isArray(list) || given["role"] !== undefined) return null;
+  const isKept = given["messages"] === undefined && given["contents"] === undefined;
+  for (const name of ["previous_response_id", "conversation"])
+    if (isKept && (given[name] ?? null) !== null) damage.add("missing messages");
+  const config = isJsonObject(given["config"]) ? given["config"] : {};
+  const system = [
+    ...[given["system"], given["instructions"]],
+    ...[given["systemInstruction"], given["system_instruction"], config["systemInstruction"]],
+  ].find((one) => (one ?? "") !== "");
+  if (system === undefined) return list as unknown[];
+  const said = isJsonObject(system) ? (system["parts"] ?? system) : system;
+  return [{ role: "system", content: said }, ...(list as unknown[])];
+}
+
+/** LangChain has a list of messages for each of several prompts. */
+function ofBatch(list: readonly unknown[], damage: Set<Damage>): readonly unknown[] {
+  const isBatch = list.length > 0 && list.every((one) => Array.isArray(one) && !isTuple(one));
+  if (!isBatch) return list;
+  if (list.length > 1) damage.add("several answers");
+  return list[0] as readonly unknown[];
+}
+
+function listOf(value: unknown, damage: Set<Damage>): readonly unknown[] {
+  const given = opened(value, damage);
   if (given === undefined || given === null || given === "") return [];
-  // A prompt with its system text next to it, or a list below a name.
-  if (isJsonObject(given) && given["messages"] !== undefined) {
-    const { system } = given;
-    const first = system === undefined ? [] : [{ role: "system", content: system }];
-    return joined([...first, ...listIn(parsed(given["messages"]))].flatMap(readMessage));
+  if (isJsonObject(given)) {
+    const inRequest = ofRequest(given, damage);
+    if (inRequest !== null) return ofBatch(inRequest, damage);
+    if (isConversation(given)) return [given];
+    if (Object.keys(given).length === 0) return [];
+    if (typeof value !== "string") damage.add("unknown item");
+    return [typeof value === "string" ? value : asText(given)];
   }
-  if (isJsonObject(given) && typeof given["prompt"] === "string" && given["role"] === undefined)
-    return readMessages(given["prompt"]);
-  const list = Array.isArray(given) ? (given as unknown[]).flat() : [given];
-  return joined(list.flatMap(readMessage));
+  if (!Array.isArray(given)) return [typeof given === "string" ? given : asText(value)];
+  // A user may have written a list.
+  const isText = typeof value === "string" && !isConversation(given);
+  return isText && given.length > 0 ? [value] : ofBatch(given as unknown[], damage);
 }
 
-/** The response of a model: one message of the assistant. @throws Error where it is not */
-export function readResponse(value: unknown): ChatMessage | null {
-  const given = parsed(value);
-  if (typeof given === "string") return given === "" ? null : { role: "assistant", content: given };
-  const choice = isJsonObject(given) ? (given["choices"] ?? given["output"] ?? given) : given;
-  const [first] =
-    Array.isArray(choice) && isJsonObject(choice[0]) && "message" in choice[0] ? choice : [];
-  const messages = readMessages(first ?? withRole(choice));
-  if (messages.length === 0) return null;
-  const message = messages.find(({ role }) => role === "assistant") ?? null;
-  if (message === null) throw new Error("the response is no message of an assistant");
-  return message;
-}
-
-/** Some record a response without its role. */
-function withRole(given: unknown): unknown {
-  const isBare = isJsonObject(given) && given["role"] === undefined && given["type"] === undefined;
-  return isBare && ("content" in given || "tool_calls" in given || "parts" in given)
-    ? { ...given, role: "assistant" }
-    : given;
+/** Reads what it can; text that is no conversation is a message of the user. */
+export function readMessages(...values: readonly unknown[]): ReadMessages {
+  const damage = new Set<Damage>();
+  const list = values.flatMap((value) => listOf(value, damage));
+  const messages = list.map((one) => ({
+    messages: readMessage(one, damage),
+    isItem:
+      isJsonObject(one) && typeof one["type"] === "string" && roleOf(one["type"]) === undefined,
+  }));
+  return { messages: paired(joined(messages)), damage };
 }

@@ -8,6 +8,8 @@ export type Attributes = Readonly<Record<string, AnyValue>>;
 export interface OtlpEvent {
   readonly name: string;
   readonly attributes: Attributes;
+  /** Attributes that a limit left out. */
+  readonly dropped: number;
 }
 
 export interface OtlpSpan {
@@ -25,6 +27,8 @@ export interface OtlpSpan {
   readonly error: string | null;
   /** Attributes of the program. */
   readonly resource: Attributes;
+  /** Attributes and events that a limit of the program's telemetry left out. */
+  readonly dropped: number;
 }
 
 /** What of a request could be read. */

@@ -33,9 +33,12 @@ function attributesOf(given: unknown, depth = 0): Attributes {
   return Object.fromEntries(entries);
 }
 
-const eventOf = ({ name, attributes }: JsonFields): OtlpEvent => ({
+const countOf = (value: unknown): number => Number(value ?? 0) || 0;
+
+const eventOf = ({ name, attributes, droppedAttributesCount }: JsonFields): OtlpEvent => ({
   name: textOf(name),
   attributes: attributesOf(attributes),
+  dropped: countOf(droppedAttributesCount),
 });
 
 const errorCodes: ReadonlySet<unknown> = new Set([2, "STATUS_CODE_ERROR"]);
@@ -55,6 +58,7 @@ function spanOf(given: JsonFields, resource: Attributes): OtlpSpan {
     events: listOf(given["events"]).map(eventOf),
     error: failed ? textOf(status["message"]) : null,
     resource,
+    dropped: countOf(given["droppedAttributesCount"]) + countOf(given["droppedEventsCount"]),
   });
 }
 

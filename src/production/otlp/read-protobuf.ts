@@ -57,6 +57,7 @@ function eventOf(bytes: Uint8Array): OtlpEvent {
   return {
     name: name === undefined ? "" : readString(name.bytes),
     attributes: attributesOf(fields.filter(({ number }) => number === 3).map((one) => one.bytes)),
+    dropped: fields.find(({ number }) => number === 4)?.value ?? 0,
   };
 }
 
@@ -77,6 +78,7 @@ function spanOf(bytes: Uint8Array, resource: Attributes): OtlpSpan {
   const attributes: Uint8Array[] = [];
   const events: OtlpEvent[] = [];
   let error: string | null = null;
+  let dropped = 0;
   for (const field of readFields(bytes)) {
     const { number, bytes: own } = field;
     if (number === 1) span.traceId = hex(own);
@@ -86,6 +88,7 @@ function spanOf(bytes: Uint8Array, resource: Attributes): OtlpSpan {
     else if (number === 7) span.startMs = milliseconds(readFixed64(own));
     else if (number === 8) span.endMs = milliseconds(readFixed64(own));
     else if (number === 9) attributes.push(own);
+    else if (number === 10 || number === 12) dropped += field.value;
     else if (number === 11) events.push(eventOf(own));
     else if (number === 15) error = errorOf(own);
   }
@@ -97,6 +100,7 @@ function spanOf(bytes: Uint8Array, resource: Attributes): OtlpSpan {
     events,
     error,
     resource,
+    dropped,
   });
 }
 

@@ -11,6 +11,8 @@ export interface CollectCounts {
   /** Model calls that say nothing: the program does not record text. */
   withoutText: number;
   feedback: number;
+  /** Pieces of feedback that were in the store already. */
+  known: number;
   rejected: number;
 }
 
@@ -19,6 +21,7 @@ export const emptyCounts = (): CollectCounts => ({
   modelCalls: 0,
   withoutText: 0,
   feedback: 0,
+  known: 0,
   rejected: 0,
 });
 

@@ -38,7 +38,7 @@ it("refuses what is nested too deeply", () => {
 
 it("has one score", () => {
   const of = (given: object, outcome?: string) =>
-    scoreOf(toFeedback({ traceId: "t", ...given }), outcome);
+    scoreOf(toFeedback({ traceId: "t", ...given }), { outcome });
   expect([of({ thumb: "up" }), of({ thumb: "down" }), of({ score: 0.3 })]).toEqual([1, 0, 0.3]);
   expect([of({ correction: "x" }), of({ outcome: { won: true } })]).toEqual([null, null]);
   expect([of({ outcome: { won: false } }, "won"), of({ outcome: { won: 0.5 } }, "won")]).toEqual([

@@ -30,7 +30,21 @@ export interface Feedback {
 }
 
 /** Feedback as programs send it: `at` may be missing (now), or a date as ISO 8601. */
-export type FeedbackInput = Omit<Feedback, "at"> & { readonly at?: number | string };
+export type FeedbackInput = Omit<Feedback, "at"> & {
+  readonly at?: number | string;
+  /** What `score` is called: it is kept as the outcome of that name, and is a rating only if the name says so. */
+  readonly name?: string;
+};
+
+const ratingNames = new Set(
+  "rating userrating feedback userfeedback humanfeedback userscore thumb thumbs thumbsup userthumbs like liked upvote".split(
+    " ",
+  ),
+);
+
+/** Whether a score of this name is what a person thought of a response, and more is better. */
+export const isRatingName = (name: string): boolean =>
+  ratingNames.has(name.toLowerCase().replaceAll(/[^a-z]/gu, ""));
 
 /** Characters of one record as JSON. */
 const maxFeedbackChars: number = 2 ** 20;
@@ -43,6 +57,7 @@ const schema = z
     conversationId: id.optional(),
     responseId: id.optional(),
     score: z.number().min(0).max(1).optional(),
+    name: z.string().min(1).max(512).optional(),
     thumb: z.enum(["up", "down"]).optional(),
     correction: z.string().min(1).optional(),
     comment: z.string().optional(),
@@ -71,6 +86,14 @@ function refused(reason: string, cause?: unknown): AgentTrainerError {
   });
 }
 
+/** A score that has a name is an outcome. */
+function named({ name, ...given }: z.infer<typeof schema>): Omit<z.infer<typeof schema>, "name"> {
+  const { score, ...rest } = given;
+  if (name === undefined || score === undefined) return given;
+  const record = { ...rest, outcome: { ...rest.outcome, [name]: score } };
+  return isRatingName(name) ? { ...record, score } : record;
+}
+
 /**
  * What was sent as a record: checked, without secrets.
  * @param now milliseconds since the epoch. @default the clock
@@ -81,7 +104,7 @@ export function toFeedback(given: unknown, now: number = Date.now()): Feedback {
     const text = JSON.stringify(given) ?? "";
     if (text.length > maxFeedbackChars)
       throw refused(`it has ${text.length} characters, and ${maxFeedbackChars} is the limit`);
-    const { at, ...record } = schema.parse(given);
+    const { at, ...record } = named(schema.parse(given));
     const time = at === undefined ? now : typeof at === "string" ? Date.parse(at) : at;
     return { ...(redactValues(record) as Omit<Feedback, "at">), at: time };
   } catch (error) {
@@ -93,14 +116,31 @@ export function toFeedback(given: unknown, now: number = Date.now()): Feedback {
   }
 }
 
-/**
- * From 0 (bad) to 1 (good); null where it says neither.
- * @param outcome the name of an outcome that says it too: true or false, or a number from 0 to 1
- */
-export function scoreOf(feedback: Feedback, outcome?: string): number | null {
-  if (feedback.score !== undefined) return feedback.score;
-  if (feedback.thumb !== undefined) return feedback.thumb === "up" ? 1 : 0;
-  const found = outcome === undefined ? undefined : feedback.outcome?.[outcome];
+/** What of feedback is a rating. */
+export interface RatingChoice {
+  /** The name of an outcome that is a score too: true or false, or a number from 0 to 1. */
+  readonly outcome?: string | undefined;
+  /** The name of the scores that are ratings; other named ones are not. Thumbs, and scores without a name, are. */
+  readonly rating?: string | undefined;
+}
+
+const scoreOfOutcome = ({ outcome }: Feedback, name: string | undefined): number | null => {
+  const found = name === undefined ? undefined : outcome?.[name];
   if (typeof found === "boolean") return found ? 1 : 0;
   return typeof found === "number" && found >= 0 && found <= 1 ? found : null;
+};
+
+/** The name of the score of a record, where it has one. */
+export const scoreName = ({ score, outcome = {} }: Feedback): string | undefined =>
+  score === undefined
+    ? undefined
+    : Object.keys(outcome).find((name) => isRatingName(name) && Number(outcome[name]) === score);
+
+/** From 0 (bad) to 1 (good); null where it says neither. */
+export function scoreOf(feedback: Feedback, { outcome, rating }: RatingChoice = {}): number | null {
+  const name = scoreName(feedback);
+  const isRating = rating === undefined || name === undefined || name === rating;
+  if (feedback.score !== undefined && isRating) return feedback.score;
+  if (feedback.thumb !== undefined) return feedback.thumb === "up" ? 1 : 0;
+  return scoreOfOutcome(feedback, rating) ?? scoreOfOutcome(feedback, outcome);
 }

@@ -2,6 +2,7 @@
  * What is kept of production, whatever it was recorded with: spans of traces. A span is a call of a model, a
  * call of a tool, an agent, or something else that only connects others.
  */
+import type { Completeness } from "../../core/completeness.ts";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 
 /** A call of a model. */
@@ -12,7 +13,8 @@ export interface ModelCall {
   readonly tools: readonly ToolDefinition[];
   /** null where the call failed, or the program records no text. */
   readonly response: ChatMessage | null;
-  readonly stopReason?: "stop" | "length";
+  /** Whether it is all that the model said, with all that it rests on. */
+  readonly completeness: Completeness;
   readonly promptTokens?: number;
   readonly completionTokens?: number;
   /** The response's `id`, for feedback. */

@@ -20,10 +20,19 @@ export interface CurateStage {
   readonly good: number;
   readonly bad: number;
   readonly corrections: number;
+  /** Turns in no file, by reason. */
+  readonly dropped?: Readonly<Record<string, number>>;
   /** Rows that are trained on, and those of held-out users. */
   readonly rows: { readonly train: number; readonly val: number };
-  /** The records of feedback that it took: from the first number, up to the second. */
-  readonly feedback: { readonly from: number; readonly to: number };
+  /**
+   * The records of feedback that it took: from the first number, up to the second, and those that waited. Of all up
+   * to the second, `waiting` are those that are about no turn yet.
+   */
+  readonly feedback: {
+    readonly from: number;
+    readonly to: number;
+    readonly waiting?: readonly number[];
+  };
 }
 
 /** How far the evaluator agrees with thumbs, before it is learned from. */
