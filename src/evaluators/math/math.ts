@@ -1,5 +1,5 @@
 /** Whether the final result in a text equals the expected one, as mathematics. */
-import { afterAnswerIs, afterMarker, lastBoxed } from "../boxed.ts";
+import { afterMarker, lastBoxed } from "../boxed.ts";
 import { asText } from "../match.ts";
 import {
   type AnswerOptions,
@@ -11,6 +11,7 @@ import {
   tooLong,
 } from "../scorer.ts";
 import { equalAnswers } from "./equal-answers.ts";
+import { finalResult, lastBoxes } from "./final-result.ts";
 
 /**
  * Options of {@link math}.
@@ -26,16 +27,6 @@ export interface MathOptions<Metadata> extends AnswerOptions<Metadata> {
   readonly requireBoxed?: boolean;
   /** `fraction`: 50% is 0.5; `ignore`: 50% is 50, as in the script of MATH. @default "fraction" */
   readonly percent?: "fraction" | "ignore";
-}
-
-/** The final result in a text: boxed, marked, announced, a formula between dollar signs, or all of it. */
-function finalResult(text: string): string {
-  const marked = lastBoxed(text) ?? afterMarker(text) ?? afterAnswerIs(text);
-  if (marked !== null) return marked;
-  const end = text.lastIndexOf("$");
-  const start = end > 0 ? text.lastIndexOf("$", end - 1) : -1;
-  const isWhole = !text.trim().includes("\n") && text.trim().split(" ").length <= 4;
-  return start === -1 || isWhole ? text : text.slice(start + 1, end);
 }
 
 /**
@@ -58,7 +49,7 @@ export function math<Metadata = unknown>(
     });
     const text = readText(episode, options);
     if (text === null) return tooLong();
-    const found = requireBoxed ? lastBoxed(text) : finalResult(text);
+    const found = requireBoxed ? lastBoxes(text) : finalResult(text);
     if (found === null) return scored(0, { reason: "no \\boxed{}" });
     const isEqual = answers.some((answer) => equalAnswers(found, answer, { percent }));
     return scored(isEqual ? 1 : 0, { found: note(found) });
