@@ -1,13 +1,17 @@
 /** Whether two final results of a mathematical problem mean the same. */
-import { Comparison } from "./exact.ts";
+import { Comparison } from "./comparison.ts";
 import {
   type Expression,
+  areSame,
+  argsOf,
   call,
+  contains,
   infinity,
+  isCall,
   literal,
   negativeInfinity,
-  parseAnswer,
-} from "./parse.ts";
+} from "./expression.ts";
+import { parseAnswer } from "./parse.ts";
 import { type Rational, one, zero } from "./rational.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 import { type Unit, degree, isUnitLetter, unitOf } from "./units.ts";
@@ -64,10 +68,7 @@ interface Named {
 }
 
 const minus = (a: Expression, b: Expression): Expression => call("-", a, b);
-const isCall = (tree: Expression, name: string): tree is Expression & { kind: "call" } =>
-  tree.kind === "call" && tree.name === name;
 const isList = (tree: Expression): boolean => isCall(tree, "list") || isCall(tree, "set");
-const argsOf = (tree: Expression): readonly Expression[] => (tree.kind === "call" ? tree.args : []);
 const isEquation = (tree: Expression): boolean =>
   tree.kind === "call" && /^=(?: =)*$/u.test(tree.name);
 const isOrder = (tree: Expression): boolean =>
@@ -83,15 +84,6 @@ const isArranged = (tree: Expression): boolean =>
   isEquation(tree) ||
   (tree.kind === "call" && ["!=", "in", "~", "cap", "setminus"].includes(tree.name));
 
-/** Of two trees, as written. */
-function areSame(a: Expression, b: Expression): boolean {
-  if (a.kind === "number")
-    return b.kind === "number" && a.value.n === b.value.n && a.value.d === b.value.d;
-  if (b.kind === "number" || a.kind !== b.kind || a.name !== b.name) return false;
-  const [left, right] = [argsOf(a), argsOf(b)];
-  return left.length === right.length && left.every((arg, i) => areSame(arg, right[i]!));
-}
-
 const isName = (tree: Expression): boolean =>
   tree.kind === "name" ||
   tree.kind === "word" ||
@@ -105,7 +97,13 @@ class Comparer {
 
   areEqual(a: Expression, b: Expression): boolean {
     if (areSame(a, b)) return true;
-    const [x, y] = [this.#arranged(a), this.#arranged(b)];
+    const [roundA, roundB] = [this.#rounded(a), this.#rounded(b)];
+    if ((roundA !== null && areSame(roundA, b)) || (roundB !== null && areSame(a, roundB)))
+      return true;
+    let [x, y] = [this.#arranged(a), this.#arranged(b)];
+    // "x < 0 or x > 1" is a union.
+    if (isCall(x, "cup")) y = this.#union(y);
+    else if (isCall(y, "cup")) x = this.#union(x);
     if (isList(x) || isList(y)) return this.#equalLists(x, y);
     const [left, right] = [this.#named(x), this.#named(y)];
     if (left.name !== null && right.name !== null && !mayBeSame(left.name, right.name)) {
@@ -113,6 +111,13 @@ class Comparer {
     }
     if (left.value === x && right.value === y) return this.#equalParts(x, y);
     return this.#equalParts(x, y) || this.areEqual(left.value, right.value);
+  }
+
+  /** 0.333 of 1/3 ≈ 0.333; null where there is no approximation, or where it is a wrong one. */
+  #rounded(tree: Expression): Expression | null {
+    if (!isCall(tree, "~")) return null;
+    const [first, second] = tree.args.map((arg) => this.#math.approximately(arg));
+    return Math.abs(first! - second!) <= 0.01 * Math.abs(first!) ? tree.args[1]! : null;
   }
 
   /** Without `\pm`, a factor before a matrix, and an approximation of what is before it. */
@@ -165,12 +170,17 @@ class Comparer {
     if (left!.length > maxParts || right!.length > maxParts) return false;
     // In "x = 1, y = 2" the names say which is which; in "x = 1 or x = 2" they do not matter.
     const names = [...left!, ...right!].flatMap((item) => this.#named(item).name ?? []);
-    const haveOne = names.every((name) => areSame(name, names[0]!));
+    const haveOne = new Set(names.map(letterOf)).size <= 1;
     const isNamed = (items: readonly Expression[]): boolean =>
       items.every((item) => this.#named(item).name !== null);
     const equal = (x: Expression, y: Expression): boolean =>
       this.areEqual(x, y) && (haveOne || isNamed([x]) === isNamed([y]));
     return isPermutation(left!, right!, equal);
+  }
+
+  #union(tree: Expression): Expression {
+    if (!isCall(tree, "list") || !tree.args.every(isOrder)) return tree;
+    return call("cup", ...tree.args.map((part) => toInterval(part)?.value ?? part));
   }
 
   /** The parts of a list, those of a set once; what is no list is its only part. */
@@ -241,14 +251,17 @@ function mayBeSame(a: Expression, b: Expression): boolean {
   return isGeneral(a) !== isGeneral(b);
 }
 
+/** x of x_1; of f(2), all of it. */
+const letterOf = (name: Expression): string =>
+  name.kind === "name"
+    ? name.name.split("_", 1)[0]!
+    : JSON.stringify(name, (_key, part: unknown) =>
+        typeof part === "bigint" ? String(part) : part,
+      );
+
 const isZero = (tree: Expression): boolean => tree.kind === "number" && tree.value.n === 0n;
 const scaled = (value: Expression, factor: Rational): Expression =>
   call("*", value, literal(factor));
-
-function contains(tree: Expression, name: string): boolean {
-  if (tree.kind === "number") return false;
-  return tree.name === name || argsOf(tree).some((arg) => contains(arg, name));
-}
 
 function withSign(tree: Expression, plus: string, other: string): Expression {
   if (tree.kind !== "call") return tree;

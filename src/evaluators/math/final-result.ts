@@ -4,7 +4,10 @@ import { linearPattern } from "../linear-pattern.ts";
 import { unitOfWord } from "./units.ts";
 
 const announcement = linearPattern(
-  String.raw`(?i)\b(?:answer|result)s?(?:[ \t]*(?:\*\*|__))?(?:[ \t]+(?:is|are|equals|be)\b(?:[ \t]+(?:therefore|thus|then|simply|just|exactly|approximately|about|equal to|given by))?|[ \t]*(?::|=))[ \t]*:?`,
+  String.raw`(?i)\b(?:answer|result)s?(?: (?:to|for|of) [^.:\n]{1,80}?)?(?:[ \t]*(?:\*\*|__))?` +
+    String.raw`(?:[ \t]+(?:is|are|equals|(?:should|must|will|would) be)\b` +
+    String.raw`(?:[ \t]+(?:therefore|thus|then|simply|just|exactly|approximately|about|equal to|given by))?` +
+    String.raw`|[ \t]*(?::|=))[ \t]*:?`,
 );
 const joined = /^[\s,;$.]{0,10}(?:and|or|,|;)?[\s,;$]{0,10}(?:[A-Za-z] ?= ?)?$/u;
 const fillers = /^(?:so|thus|hence|therefore|then|finally|we (?:get|have|find)|answer)[,:]? /iu;
@@ -116,7 +119,7 @@ function withoutProse(text: string): string {
   if (end === -1) return text;
   if (end === 0) return text.split(/,| because | since |;| \(/u, 1)[0]!;
   return bare(words.slice(0, end).join(" "))
-    .replace(/[\s,(]+$/u, "")
+    .replace(/[\s,(*–—-]+$/u, "")
     .replace(/,? (?:and|or)$/u, "");
 }
 
@@ -129,8 +132,8 @@ function isOpen(text: string): boolean {
 function bare(text: string): string {
   const plain = text.replaceAll("**", "").replaceAll("__", "").trim().replace(fillers, "");
   let end = plain.length;
-  while (end > 0 && ".,;: `".includes(plain[end - 1]!)) end--;
-  return plain.slice(0, end).replace(/^`+/u, "");
+  while (end > 0 && ".,;: `*".includes(plain[end - 1]!)) end--;
+  return plain.slice(0, end).replace(/^[`*]+/u, "");
 }
 
 const isJoined = (between: string): boolean => /^\s*(?:,|;|,? ?(?:and|or))\s*$/u.test(between);

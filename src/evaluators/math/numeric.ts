@@ -2,7 +2,7 @@
  * Values of formulas at fixed points, in complex numbers of double precision: how formulas are compared
  * that have parts for which there is no exact form. Linear in their length.
  */
-import type { Expression } from "./parse.ts";
+import type { Expression } from "./expression.ts";
 import { toDouble } from "./rational.ts";
 
 /** Real and imaginary part; NaN where there is no value. */

@@ -1,13 +1,9 @@
 /** Tokens to trees: formulas, and what answers are made of (lists, tuples, sets, relations, units). */
-import { Arithmetic, type Rational, TooMuchWork, toDouble, whole, zero } from "./rational.ts";
-import { type Token, functions, maxDigits } from "./tokens.ts";
+import { type Expression, call, infinity, literal, negativeInfinity } from "./expression.ts";
+import { numeral } from "./numeral.ts";
+import { type Rational, TooMuchWork, toDouble, whole, zero } from "./rational.ts";
+import { type Token, functions } from "./tokens.ts";
 import { isUnitLetter } from "./units.ts";
-
-/** An answer or a part of one. The names of calls are operators, functions, brackets, or "list". */
-export type Expression =
-  | { readonly kind: "number"; readonly value: Rational }
-  | { readonly kind: "name" | "word"; readonly name: string }
-  | { readonly kind: "call"; readonly name: string; readonly args: readonly Expression[] };
 
 const maxDepth = 100;
 /** After one value: `!`, `%` and others. */
@@ -19,13 +15,6 @@ const ordinals = new Set(["th", "st", "nd", "rd"]);
 const functionLetter = /^[A-Za-z]$/u;
 
 class NotAnAnswer extends Error {}
-
-export const call = (name: string, ...args: readonly Expression[]): Expression => ({
-  kind: "call",
-  name,
-  args,
-});
-export const literal = (value: Rational): Expression => ({ kind: "number", value });
 
 /** The tree of an answer; null for other notation, or nested more than 100 levels deep. */
 export function parseAnswer(tokens: readonly Token[], percent: Rational): Expression | null {
@@ -41,7 +30,6 @@ export function parseAnswer(tokens: readonly Token[], percent: Rational): Expres
 class Parser {
   readonly #tokens: Token[];
   readonly #percent: Rational;
-  readonly #math = new Arithmetic();
   #at = 0;
   #depth = 0;
   /** Inside of bars, a bar ends the factor and does not open another one. */
@@ -308,7 +296,7 @@ class Parser {
         if (base.kind !== "number") throw new NotAnAnswer();
         return call(`in base ${token.text} ${base.value.n}`);
       }
-      if (token.kind === "number") return literal(this.#numeral(token.text));
+      if (token.kind === "number") return literal(numeral(token.text));
       if (token.kind === "based") return call(`in base ${token.text}`);
       if (token.kind === "name") return this.#name(token.text);
       if (token.kind === "word") return this.#word(token.text);
@@ -330,23 +318,6 @@ class Parser {
   #money(sign: string): Expression {
     const names: Readonly<Record<string, string>> = { "€": "euro", "£": "gbp", "¥": "yen" };
     return call(`unit ${names[sign] ?? "dollar"}`, this.#signed());
-  }
-
-  /** Digits, with `e` for a power of ten, or with `r` for digits that repeat forever. */
-  #numeral(text: string): Rational {
-    const [, all = "", again = "", tens = "0"] = /^([\d.]*)(?:r(\d+))?(?:e([-+]?\d+))?$/u.exec(
-      text,
-    )!;
-    if (text.length > maxDigits) throw new NotAnAnswer();
-    const [before = "", after = ""] = all.split(".");
-    const math = this.#math;
-    const shift = math.power(whole(10), after.length);
-    const ends = math.fraction(BigInt(before + after || "0"), shift.n);
-    const rest =
-      again === ""
-        ? zero
-        : math.fraction(BigInt(again), shift.n * (10n ** BigInt(again.length) - 1n));
-    return math.multiply(math.add(ends, rest), math.power(whole(10), Number(tens)));
   }
 
   #name(name: string): Expression {
@@ -467,6 +438,3 @@ class Parser {
     return token.text;
   }
 }
-
-export const infinity: Expression = { kind: "name", name: "inf" };
-export const negativeInfinity: Expression = call("-", literal(zero), infinity);

@@ -174,9 +174,13 @@ class Reader {
     }
     if (this.#inText !== null && "{}".includes(char)) {
       this.#inText += char === "{" ? 1 : -1;
-      if (this.#inText === 0) this.#inText = null;
-      return;
+      if (this.#inText === 0) {
+        this.#inText = null;
+        return;
+      }
     }
+    // The end of a sentence or of "sq."
+    if (char === ".") return;
     this.#sign(signOfChar.get(char) ?? (char === "¢" ? "cents" : char));
   }
 
