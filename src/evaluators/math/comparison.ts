@@ -79,12 +79,15 @@ export class Comparison {
   #isIndependent(polynomial: Polynomial): boolean {
     const used = this.#used(polynomial);
     const count = (is: (symbol: Symbol) => boolean): number => used.filter(is).length;
+    const roots = used.filter(({ kind }) => kind === "root");
     return (
       count(({ kind }) => kind === "opaque") === 0 &&
       count(({ kind }) => kind === "constant") <= 1 &&
-      count(({ kind, degree }) => kind === "root" && degree !== 2) === 0 &&
-      // Large parts that were not factored may have a common factor.
-      count(({ value = 0n }) => value > 1_000_000n) <= 1
+      // Roots of different primes are independent (Besicovitch, 1940).
+      new Set(roots.map(({ value }) => value)).size === roots.length &&
+      // Large parts that were not factored may have a common factor, or be powers.
+      roots.filter(({ value = 0n }) => value > 1_000_000n).length <= 1 &&
+      roots.every(({ degree = 2, value = 0n }) => value < 1_000_000n || degree < 4)
     );
   }
 

@@ -4,13 +4,14 @@ import { linearPattern } from "../linear-pattern.ts";
 import { unitOfWord } from "./units.ts";
 
 const announcement = linearPattern(
-  String.raw`(?i)\b(?:answer|result)s?(?: (?:to|for|of) [^.:\n]{1,80}?)?(?:[ \t]*(?:\*\*|__))?` +
+  String.raw`(?i)<answer>|\b(?:answer|result)s?(?: (?:to|for|of) [^.:\n]{1,80}?)?(?:[ \t]*(?:\*\*|__))?` +
     String.raw`(?:[ \t]+(?:is|are|equals|(?:should|must|will|would) be)\b` +
     String.raw`(?:[ \t]+(?:therefore|thus|then|simply|just|exactly|approximately|about|equal to|given by))?` +
     String.raw`|[ \t]*(?::|=))[ \t]*:?`,
 );
 const joined = /^[\s,;$.]{0,10}(?:and|or|,|;)?[\s,;$]{0,10}(?:[A-Za-z] ?= ?)?$/u;
-const fillers = /^(?:so|thus|hence|therefore|then|finally|we (?:get|have|find)|answer)[,:]? /iu;
+const fillers =
+  /^(?:(?:so|thus|hence|therefore|then|finally|we (?:get|have|find))[,:]? |option |choice |an? (?=[a-z]{2})|the )/iu;
 const lettered = /[A-Za-z]{2,}/u;
 const formulaWords =
   /^(?:and|or|pi|sqrt|sin|cos|tan|sec|csc|cot|log|ln|exp|abs|inf|infty|infinity|arcsin|arccos|arctan|theta|alpha|lambda|percent|million|billion|thousand|hundred|dozen|[ap]m)$/u;
@@ -78,7 +79,7 @@ function announced(text: string): string | null {
     rests.findLast((rest) =>
       /^(?:[-+−$€£¥\\([{.\d√π±]|[A-Za-z] ?[=^),.]|[A-Za-z]\s*$)/u.test(rest),
     ) ?? rests.findLast((rest) => rest !== "");
-  return found === undefined ? null : leading(found);
+  return found === undefined ? null : leading(found.split("</answer>", 1)[0]!);
 }
 
 /** The result at the start of a text that may go on. */
@@ -118,9 +119,7 @@ function withoutProse(text: string): string {
   const end = words.findIndex((word, i) => isProse(word) && !isOpen(words.slice(0, i).join(" ")));
   if (end === -1) return text;
   if (end === 0) return text.split(/,| because | since |;| \(/u, 1)[0]!;
-  return bare(words.slice(0, end).join(" "))
-    .replace(/[\s,(*–—-]+$/u, "")
-    .replace(/,? (?:and|or)$/u, "");
+  return bare(words.slice(0, end).join(" ")).replace(/,? (?:and|or)$/u, "");
 }
 
 /** Whether a brace is not closed yet, as within `\text{two words}`. */
@@ -132,7 +131,7 @@ function isOpen(text: string): boolean {
 function bare(text: string): string {
   const plain = text.replaceAll("**", "").replaceAll("__", "").trim().replace(fillers, "");
   let end = plain.length;
-  while (end > 0 && ".,;: `*".includes(plain[end - 1]!)) end--;
+  while (end > 0 && ".,;: `*(–—-".includes(plain[end - 1]!)) end--;
   return plain.slice(0, end).replace(/^[`*]+/u, "");
 }
 
@@ -146,15 +145,25 @@ function lastJoined(text: string, formulas: readonly Span[]): string {
   return joinedContent(formulas.slice(first));
 }
 
+/** The sign that opens a formula here; "" where none does. */
+function openingAt(text: string, at: number): string {
+  if (text[at] === "$") return text[at + 1] === "$" ? "$$" : "$";
+  if (text[at] !== "\\") return "";
+  if (text[at + 1] === "(" || text[at + 1] === "[") return text.slice(at, at + 2);
+  const environment = /^\\begin\{(?:align|aligned|gather|equation|split|eqnarray)\*?\}/u;
+  return environment.exec(text.slice(at, at + 30))?.[0] ?? "";
+}
+
 /** What stands between `$`, `$$`, `\(` and `\)`, `\[` and `\]`, in order. */
 function formulasOf(text: string): readonly Span[] {
   const spans: Span[] = [];
   // Once a sign has no end, it has none further on.
   const without = new Set<string>();
   for (let i = 0; i < text.length; i++) {
-    const open = text[i] === "$" ? (text[i + 1] === "$" ? "$$" : "$") : text.slice(i, i + 2);
-    const close = { $: "$", $$: "$$", "\\(": "\\)", "\\[": "\\]" }[open];
-    if (close === undefined) {
+    const open = openingAt(text, i);
+    const close =
+      { $: "$", $$: "$$", "\\(": "\\)", "\\[": "\\]" }[open] ?? open.replace("begin", "end");
+    if (open === "") {
       if (text[i] === "\\") i++;
       continue;
     }
@@ -168,7 +177,8 @@ function formulasOf(text: string): readonly Span[] {
     // "$5 and $6" are two prices.
     const isPrice = open === "$" && /\d/u.test(text[end + 1] ?? "") && lettered.test(content);
     if (isPrice) continue;
-    spans.push({ start: i, end: end + close.length, content: content.trim() });
+    const all = open.length > 2 ? `${open}${content}${close}` : content;
+    spans.push({ start: i, end: end + close.length, content: all.trim() });
     i = end + close.length - 1;
   }
   return spans.filter(({ content }) => content !== "");

@@ -31,10 +31,10 @@ const plainWords = [
 ].toSorted((a, b) => b.length - a.length);
 const ignored = set(
   "left right middle displaystyle textstyle limits big Big bigg Bigg bigl bigr Bigl Bigr " +
-    "biggl biggr Biggl Biggr quad qquad thinspace ! , ; : > ( ) [ ] rm bf it",
+    "biggl biggr Biggl Biggr quad qquad thinspace ! , ; : > ( ) [ ] rm bf it mathbf boldsymbol bm",
 );
 const textCommands = set(
-  "text mathrm textbf textit textrm textnormal textsf texttt mathbf mathit mathsf mbox hbox operatorname",
+  "text mathrm textbf textit textrm textnormal textsf texttt mathit mathsf mbox hbox operatorname",
 );
 const spellings = map(
   "dfrac>frac tfrac>frac cfrac>frac dbinom>binom tbinom>binom arcsin>asin arccos>acos " +
@@ -67,7 +67,7 @@ const spaces = /[\s$~\u{ad}\u{200b}\u{2060}]+/uy;
 const letters = /[A-Za-z]+/uy;
 const based =
   /\(?(\d[\dA-F]{0,999})\)?_(?:\{ ?(\d{1,2}) ?\}|(\d{1,2})(?!\d)|\{? ?\\text ?\{ ?(\w+) ?\} ?\}?|\{(\w+)\})/uy;
-const groupedBy = String.raw`\{,\}|, ?\\! ?|\\[,;:] ?|[\u{a0}\u{202f}\u{2009} '’_]`;
+const groupedBy = String.raw`\{,\}|, ?\\! ?|\\[,;:] ?|[\u{a0}\u{202f}\u{2009} '’_~]`;
 const grouped = (comma: string): RegExp =>
   new RegExp(String.raw`([1-9]\d{0,2}(?:(?:${comma}${groupedBy})\d{3})+)(?!\d|,\d)(\.\d+)?`, "uy");
 const groupedOutside = grouped(",|");
