@@ -31,9 +31,9 @@ export interface MathOptions<Metadata> extends AnswerOptions<Metadata> {
 
 /**
  * 1 where the final result in the text equals the reference answer, else 0. Finds the result in
- * `\boxed{}`, after `####` or "answer is". Formulas in LaTeX or plain notation are parsed and compared by
- * their values at eight points in real numbers; tuples, intervals, sets, lists and matrices part by part.
- * What it cannot parse (inequalities, integrals, complex arithmetic) must be equal as normalized text.
+ * `\boxed{}`, after `####` or "answer is". Formulas in LaTeX or plain notation are parsed and compared
+ * exactly, and where they have functions by their values; tuples, intervals, sets, lists and matrices part
+ * by part. What it cannot parse (integrals, sums) must be equal as written.
  *
  * @example
  * const evaluator = math(); // "\\boxed{\\frac{1}{2}}" equals 0.5
