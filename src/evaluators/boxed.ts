@@ -3,22 +3,31 @@
 /** The content of the last `\boxed{...}` or `\fbox{...}` with balanced braces; null without one. */
 export function lastBoxed(text: string): string | null {
   const at = Math.max(text.lastIndexOf("\\boxed"), text.lastIndexOf("\\fbox"));
-  return at === -1 ? null : boxAt(text, at);
+  return at === -1 ? null : (boxAt(text, at)?.content ?? null);
 }
 
-/** The content of the box that starts here; null where its braces are not balanced. */
-export function boxAt(text: string, at: number): string | null {
+interface Box {
+  readonly content: string;
+  /** Where the text goes on. */
+  readonly end: number;
+}
+
+/** The box that starts here; null where its braces are not balanced. */
+export function boxAt(text: string, at: number): Box | null {
   const start = at + (text.startsWith("\\boxed", at) ? "\\boxed" : "\\fbox").length;
   const open = start + /^\s{0,200}/u.exec(text.slice(start, start + 200))![0].length;
   if (text[open] !== "{") {
     const bare = /^ (\S{1,200})/u.exec(text.slice(start, start + 220))?.[1];
-    return bare === undefined ? null : bare.replaceAll("$", "");
+    if (bare === undefined) return null;
+    return { content: bare.replaceAll("$", ""), end: start + 1 + bare.length };
   }
   let depth = 0;
   for (let i = open; i < text.length; i++) {
     if (text[i] === "\\") i++;
     else if (text[i] === "{") depth++;
-    else if (text[i] === "}" && --depth === 0) return text.slice(open + 1, i);
+    else if (text[i] === "}" && --depth === 0) {
+      return { content: text.slice(open + 1, i), end: i + 1 };
+    }
   }
   return null;
 }

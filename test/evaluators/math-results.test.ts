@@ -484,6 +484,14 @@ describe("math", () => {
     ["\\sqrt{16}", "\\boxed{4}", 1],
     ["\\frac{6}{4}", "\\boxed{1.5}", 1],
     ["5\\cdot 10^3", "\\boxed{5000}", 1],
+    // Formulas without a value equal nothing.
+    ["5", "\\boxed{\\frac{\\sin^2 x+\\cos^2 x-1}{\\sin^2 x+\\cos^2 x-1}}", 0],
+    ["5", "\\boxed{\\frac{0}{0}}", 0],
+    ["5", "\\boxed{\\sqrt{-x^2-1}}", 0],
+    ["x=5", "\\boxed{0=0}", 0],
+    ["5", "\\boxed{4=5}", 0],
+    ["x^{1500}\\sin x", "\\boxed{x^{2000}\\sin x}", 0],
+    ["x^{1500}\\sin x", "\\boxed{\\sin x \\cdot x^{1500}}", 1],
   ])("%j, %j: %d", (answer, response, reward) => {
     expect(math()(taskOf({ answer }), episodeOf(response)).reward).toBe(reward);
   });

@@ -124,6 +124,9 @@ const texts: Readonly<Record<string, string>> = {
   ap: "a. ".repeat(30000),
   deg: "1" + "°".repeat(1900),
   mixed: "1 1/".repeat(900),
+  openBrace: "answer is {" + "aa ".repeat(30_000),
+  millions: "5" + "\\text{ million}".repeat(1_900),
+  proportion: "3^{12000}x=2^{19990}y",
 };
 
 describe("math", () => {

@@ -1,9 +1,9 @@
 /** Whether formulas are equal: by their exact forms, and where these have functions, by their values. */
 import { type Expression } from "./expression.ts";
-import { ExactForms, attempt } from "./exact.ts";
-import { type Complex, add, evaluate, pointCount, sizeOf, times } from "./numeric.ts";
-import type { Polynomial, Symbol } from "./polynomial.ts";
-import { isSame, magnitude, toDouble, zero } from "./rational.ts";
+import { ExactForms } from "./exact.ts";
+import { type Complex, add, evaluate, pointCount, power, sizeOf, times } from "./numeric.ts";
+import type { Polynomial, Atom } from "./polynomial.ts";
+import { attempt, isSame, magnitude, toDouble, zero } from "./rational.ts";
 
 const tolerance = 1e-10;
 
@@ -14,11 +14,15 @@ export class Comparison {
 
   /** Whether two formulas have the same value for all values of their variables. */
   areEqual(left: Expression, right: Expression): boolean {
-    const cross = this.#crossed(left, right);
-    if (cross === null) return this.#agree(left, right);
+    const [a, b] = [this.#forms.of(left), this.#forms.of(right)];
+    const of = this.#polynomials;
+    const cross =
+      a === null || b === null
+        ? null
+        : attempt(() => of.sum(of.product(a.top, b.bottom), of.product(b.top, a.bottom), -1));
+    if (a === null || b === null || cross === null) return this.#agree(left, right);
     if (cross.size === 0) return true;
-    if (this.#isIndependent(cross)) return false;
-    return this.#isZeroAtPoints(cross);
+    return !this.#isIndependent(cross) && this.#isZeroAtPoints(cross, [a.bottom, b.bottom]);
   }
 
   /**
@@ -26,6 +30,10 @@ export class Comparison {
    * the factor, or 0.
    */
   proportion(left: Expression, right: Expression): number {
+    return attempt(() => this.#proportion(left, right)) ?? 0;
+  }
+
+  #proportion(left: Expression, right: Expression): number {
     const [a, b] = [this.#forms.of(left)?.top, this.#forms.of(right)?.top];
     if (a === undefined || b === undefined || a.size === 0 || b.size === 0) return 0;
     const [key, first] = a.entries().next().value!;
@@ -58,19 +66,7 @@ export class Comparison {
     return imaginary === 0 ? value : Number.NaN;
   }
 
-  #crossed(left: Expression, right: Expression): Polynomial | null {
-    const [a, b] = [this.#forms.of(left), this.#forms.of(right)];
-    if (a === null || b === null) return null;
-    return attempt(() =>
-      this.#polynomials.sum(
-        this.#polynomials.product(a.top, b.bottom),
-        this.#polynomials.product(b.top, a.bottom),
-        -1,
-      ),
-    );
-  }
-
-  #used(polynomial: Polynomial): readonly Symbol[] {
+  #used(polynomial: Polynomial): readonly Atom[] {
     const names = new Set([...polynomial.values()].flatMap(({ powers }) => [...powers.keys()]));
     return [...names].map((name) => this.#polynomials.symbols.get(name)!);
   }
@@ -78,7 +74,7 @@ export class Comparison {
   /** Whether a polynomial that is not 0 has a value other than 0, for certain. */
   #isIndependent(polynomial: Polynomial): boolean {
     const used = this.#used(polynomial);
-    const count = (is: (symbol: Symbol) => boolean): number => used.filter(is).length;
+    const count = (is: (symbol: Atom) => boolean): number => used.filter(is).length;
     const roots = used.filter(({ kind }) => kind === "root");
     return (
       count(({ kind }) => kind === "opaque") === 0 &&
@@ -108,7 +104,7 @@ export class Comparison {
           values.get(name) ??
           evaluate(this.#polynomials.symbols.get(name)!.tree, point, this.#isComplex);
         values.set(name, base);
-        for (let i = 0; i < Math.min(exponent, 1_000); i++) term = times(term, base);
+        term = times(term, exponent === 1 ? base : power(base, [exponent, 0]));
       }
       value = add(value, term);
       size += sizeOf(term);
@@ -116,16 +112,22 @@ export class Comparison {
     return { value, size };
   }
 
-  #isZeroAtPoints(polynomial: Polynomial): boolean {
+  /** Where one of these divisors is 0, there is no value. */
+  #isZeroAtPoints(polynomial: Polynomial, divisors: readonly Polynomial[]): boolean {
     let compared = 0;
     for (let point = 0; point < pointCount; point++) {
       const found = attempt(() => this.#valueOf(polynomial, point));
       if (found === null || found.size === Infinity) return false;
-      if (Number.isNaN(found.size)) continue;
+      if (Number.isNaN(found.size) || divisors.some((one) => this.#isZero(one, point))) continue;
       if (sizeOf(found.value) > tolerance * found.size) return false;
       compared++;
     }
     return compared > 1;
+  }
+
+  #isZero(polynomial: Polynomial, point: number): boolean {
+    const found = attempt(() => this.#valueOf(polynomial, point));
+    return found === null || sizeOf(found.value) <= tolerance * found.size;
   }
 
   #ratioAtPoints(left: Polynomial, right: Polynomial): number {

@@ -12,7 +12,7 @@ import {
   negativeInfinity,
 } from "./expression.ts";
 import { parseAnswer } from "./parse.ts";
-import { type Rational, one, zero } from "./rational.ts";
+import { type Rational, attempt, one, zero } from "./rational.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 import { type Unit, degree, isUnitLetter, unitOf } from "./units.ts";
 
@@ -39,7 +39,7 @@ export function equalAnswers(left: string, right: string, options: EqualityOptio
   const [p, q] = [a!, b!].map((tokens) => parseAnswer(tokens, percent));
   if (p === null || q === null) return false;
   if (p!.kind === "word" || q!.kind === "word") return areSameWords(a!, b!);
-  return new Comparer().areEqual(p!, q!);
+  return attempt(() => new Comparer().areEqual(p!, q!)) ?? false;
 }
 
 /** As written, whether or not a single sign has braces: `x^2` and `x^{2}`. */
@@ -245,7 +245,7 @@ class Comparer {
   }
 }
 
-/** The sum x = 5 is f(x) = 5 and "Area = 5", but not y = 5. */
+/** `y = 5` is `f(x) = 5` and "Area = 5", but not `x = 5`. */
 function mayBeSame(a: Expression, b: Expression): boolean {
   if (areSame(a, b) || a.kind === "word" || b.kind === "word") return true;
   return isGeneral(a) !== isGeneral(b);

@@ -8,6 +8,7 @@ import {
   type Rational,
   TooMuchWork,
   asSmall,
+  attempt,
   gcd,
   isInteger,
   magnitude,
@@ -15,16 +16,6 @@ import {
   whole,
   zero,
 } from "./rational.ts";
-
-/** What a computation gives; null where it would be too much work. */
-export function attempt<T>(compute: () => T): T | null {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof TooMuchWork) return null;
-    throw error;
-  }
-}
 
 /** The forms of the formulas of one comparison. */
 export class ExactForms {
@@ -43,13 +34,11 @@ export class ExactForms {
   #build(tree: Expression): Form {
     if (tree.kind === "number") return number(tree.value);
     if (tree.kind !== "call") return this.#name(tree);
-    // A formula may be a chain of thousands of sums: its left part has no depth here.
-    const args: Form[] = [];
-    for (const arg of tree.args) {
+    const args = tree.args.map((arg) => {
       const form = this.of(arg);
       if (form === null) throw new TooMuchWork();
-      args.push(form);
-    }
+      return form;
+    });
     const [a, b] = args;
     if (tree.name.startsWith("unit ")) return a!;
     if (tree.name === "+" || tree.name === "-")

@@ -54,15 +54,10 @@ export function lastBoxes(text: string): string | null {
     );
     // Not a box whose content would have to be searched for in all of the text.
     if (before === -1 || start - before > 500) break;
-    const content = boxAt(text.slice(before, start), 0);
-    if (content === null) break;
-    const between = text
-      .slice(before, start)
-      .split(content)
-      .at(-1)!
-      .replace(/^\s*\}/u, "");
-    if (!joined.test(between) || /^[\s$]*$/u.test(between)) break;
-    parts.unshift(content);
+    const box = boxAt(text.slice(before, start), 0);
+    const between = box === null ? "" : text.slice(before + box.end, start);
+    if (box === null || !joined.test(between) || /^[\s$]*$/u.test(between)) break;
+    parts.unshift(box.content);
     start = before;
   }
   return parts.join(", ");
@@ -116,15 +111,16 @@ function withoutProse(text: string): string {
     if (!/^[("]?[A-Za-z]+[),.:;"]*$/u.test(word) || plain.length < 2) return false;
     return !formulaWords.test(plain) && unitOfWord(plain) === null;
   };
-  const end = words.findIndex((word, i) => isProse(word) && !isOpen(words.slice(0, i).join(" ")));
+  // Words in braces, as in `\text{two words}`, belong to the formula.
+  let depth = 0;
+  const end = words.findIndex((word) => {
+    if (depth === 0 && isProse(word)) return true;
+    depth += word.split("{").length - word.split("}").length;
+    return false;
+  });
   if (end === -1) return text;
   if (end === 0) return text.split(/,| because | since |;| \(/u, 1)[0]!;
   return bare(words.slice(0, end).join(" ")).replace(/,? (?:and|or)$/u, "");
-}
-
-/** Whether a brace is not closed yet, as within `\text{two words}`. */
-function isOpen(text: string): boolean {
-  return text.split("{").length > text.split("}").length;
 }
 
 /** Without signs of Markdown and punctuation around it. */

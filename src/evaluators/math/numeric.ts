@@ -48,7 +48,7 @@ const exp = (a: Complex): Complex => {
 const log = (a: Complex): Complex =>
   a[0] === 0 && a[1] === 0 ? none : [Math.log(sizeOf(a)), Math.atan2(a[1], a[0])];
 
-function power(a: Complex, b: Complex): Complex {
+export function power(a: Complex, b: Complex): Complex {
   if (a[0] === 0 && a[1] === 0) return b[1] === 0 && b[0] > 0 ? [0, 0] : none;
   if (a[1] === 0 && b[1] === 0) {
     if (a[0] > 0 || Number.isInteger(b[0])) return [a[0] ** b[0], 0];

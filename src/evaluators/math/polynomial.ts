@@ -22,8 +22,8 @@ export interface Form {
   readonly bottom: Polynomial;
 }
 
-/** `degree` and `value`: the power of the symbol that is a whole number. */
-export interface Symbol {
+/** What a symbol stands for. `degree` and `value`: its power that is a whole number. */
+export interface Atom {
   readonly tree: Expression;
   readonly kind: "variable" | "constant" | "root" | "opaque";
   readonly degree?: number;
@@ -50,7 +50,7 @@ export function rationalOf({ top, bottom }: Form): Rational | null {
 }
 
 /** The square root of -1. */
-export const imaginary: Symbol = {
+export const imaginary: Atom = {
   kind: "root",
   degree: 2,
   value: -1n,
@@ -60,10 +60,10 @@ export const imaginary: Symbol = {
 /** Their arithmetic, which ends with {@link TooMuchWork} where they become too large. */
 export class Polynomials {
   readonly math = new Arithmetic();
-  readonly symbols = new Map<string, Symbol>();
+  readonly symbols = new Map<string, Atom>();
   readonly #names = new Map<string, string>();
 
-  symbol(name: string, symbol: Symbol, exponent = 1): Form {
+  symbol(name: string, symbol: Atom, exponent = 1): Form {
     this.symbols.set(name, symbol);
     const powers = new Map([[name, exponent]]);
     return { top: new Map([[keyOf(powers), { factor: one, powers }]]), bottom: unit };
@@ -119,7 +119,7 @@ export class Polynomials {
       if (outside > 1n) result = this.times(result, number(whole(outside)));
       if (count % degree === 0) continue;
       const tree = call("root", literal(whole(factor)), literal(whole(degree)));
-      const symbol: Symbol = { kind: "root", degree, value: factor, tree };
+      const symbol: Atom = { kind: "root", degree, value: factor, tree };
       result = this.times(
         result,
         this.symbol(`root ${degree} of ${factor}`, symbol, count % degree),

@@ -9,6 +9,16 @@ export interface Rational {
 /** What is computed has become too large; nothing is known about its value. */
 export class TooMuchWork extends Error {}
 
+/** What a computation gives; null where it would be too much work. */
+export function attempt<T>(compute: () => T): T | null {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof TooMuchWork) return null;
+    throw error;
+  }
+}
+
 export const whole = (n: bigint | number): Rational => ({ n: BigInt(n), d: 1n });
 export const zero = whole(0);
 export const one = whole(1);
