@@ -3,41 +3,62 @@
 /** The content of the last `\boxed{...}` or `\fbox{...}` with balanced braces; null without one. */
 export function lastBoxed(text: string): string | null {
   const at = Math.max(text.lastIndexOf("\\boxed"), text.lastIndexOf("\\fbox"));
-  if (at === -1) return null;
-  const open = text.indexOf("{", at);
-  if (open === -1 || text.slice(text.indexOf("box", at) + "boxed".length, open).trim() !== "") {
-    const bare = /^\\(?:boxed|fbox) (\S{1,200})/u.exec(text.slice(at, at + 220))?.[1];
-    return bare === undefined ? null : bare.replaceAll("$", "");
+  return at === -1 ? null : (boxAt(text, at)?.content ?? null);
+}
+
+interface Box {
+  readonly content: string;
+  /** Where the text goes on. */
+  readonly end: number;
+}
+
+/** The box that starts here; null where its braces are not balanced. */
+export function boxAt(text: string, at: number): Box | null {
+  const start = at + (text.startsWith("\\boxed", at) ? "\\boxed" : "\\fbox").length;
+  const open = start + /^\s{0,200}/u.exec(text.slice(start, start + 200))![0].length;
+  if (text[open] !== "{") {
+    const bare = /^ (\S{1,200})/u.exec(text.slice(start, start + 220))?.[1];
+    if (bare === undefined) return null;
+    return { content: bare.replaceAll("$", ""), end: start + 1 + bare.length };
   }
   let depth = 0;
   for (let i = open; i < text.length; i++) {
     if (text[i] === "\\") i++;
     else if (text[i] === "{") depth++;
-    else if (text[i] === "}" && --depth === 0) return text.slice(open + 1, i);
+    else if (text[i] === "}" && --depth === 0) {
+      return { content: text.slice(open + 1, i), end: i + 1 };
+    }
   }
   return null;
 }
 
-/** What follows the last `####`, up to the end of its line, as in GSM8K; null without one. */
+const value = /^(?:[-+−$€£¥(.\d]|\\(?!text)|[A-Za-z](?: ?=|$))/u;
+const numbered = /^\d{1,3}[.):](?:\s|$)\s*\S/u;
+
+/**
+ * What follows the last `####` up to the end of its line, as in GSM8K; null without one. A heading is no
+ * marker: a result is a number or a formula, or all that is left of the text.
+ */
 export function afterMarker(text: string): string | null {
-  const at = text.lastIndexOf("####");
-  if (at === -1) return null;
-  return text
-    .slice(at + "####".length)
-    .split("\n", 1)[0]!
-    .trim();
+  const lines = text.split("\n");
+  let isLast = true;
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const line = lines[i]!;
+    const at = line.lastIndexOf("####");
+    const found = line
+      .slice(at + "####".length)
+      .replaceAll("**", "")
+      .trim();
+    const isMarker = at !== -1 && line[at - 1] !== "#" && found !== "";
+    if (isMarker && isResult(found, isLast)) return found;
+    isLast &&= line.trim() === "";
+  }
+  return null;
 }
 
-/** What follows the last "answer is" or "answer:", up to the end of its line; null without one. */
-export function afterAnswerIs(text: string): string | null {
-  const lower = text.toLowerCase();
-  const [at, length] = ["answer is", "answer:", "answer is:", "answer:**"]
-    .map((phrase): [number, number] => [lower.lastIndexOf(phrase), phrase.length])
-    .reduce((best, one) => (one[0] + one[1] > best[0] + best[1] ? one : best), [-1, 0]);
-  if (at === -1) return null;
-  return text
-    .slice(at + length)
-    .trimStart()
-    .split("\n", 1)[0]!
-    .trim();
+function isResult(found: string, isLast: boolean): boolean {
+  const words = found.replaceAll(/\\[A-Za-z]+/gu, "").match(/[A-Za-z]{2,}/gu) ?? [];
+  if (numbered.test(found)) return false;
+  if (!isLast) return value.test(found) && words.length === 0;
+  return value.test(found) || (words.length <= 4 && !found.endsWith(":"));
 }

