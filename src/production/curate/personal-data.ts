@@ -29,6 +29,9 @@ const rules: readonly (readonly [PersonalKind, (text: string) => readonly Found[
   ["phone", findPhonesWithArea],
 ];
 
+/** What has neither a digit nor an at sign has no value of any kind. */
+const mayHaveOne = /[\p{Nd}@＠]/u;
+
 /** Neither a letter nor a digit, nor a sign of any value. */
 const blank = "\0";
 
@@ -58,6 +61,7 @@ export class PersonalData {
   }
 
   replace(text: string): string {
+    if (!mayHaveOne.test(text)) return text;
     const all: (Found & { readonly kind: PersonalKind })[] = [];
     let plain = plainSigns(text);
     for (const [kind, find] of rules) {
