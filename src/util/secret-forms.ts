@@ -29,12 +29,16 @@ const rowsOf = (text: string): readonly string[] =>
 /** Whether a row of so many letters and digits is drawn by chance: words and their numbers have long stretches. */
 const hasDrawn = (text: string, least: number): boolean =>
   uuid.test(text) ||
-  rowsOf(text).some(
-    (row) =>
-      row.length >= least &&
-      hasDigitsAndLetters(row, 2) &&
-      (row.length >= 32 || row.length <= 3.5 * count(row, stretches)),
-  );
+  rowsOf(text).some((row) => {
+    if (row.length < least) return false;
+    const mean = row.length / count(row, stretches);
+    if (hasDigitsAndLetters(row, 2)) return mean <= 3.5 || row.length >= 32;
+    return mean <= (row.length >= 32 ? 3.5 : 3) && row.length >= (/\d/u.test(row) ? 20 : 24);
+  });
+
+/** 32 bytes in base64url. */
+const isOwnKey = (found: string): boolean =>
+  /[A-Z]/u.test(found) && /\d/u.test(found) && found.length <= 3.5 * count(found, stretches);
 
 /** After a prefix that only keys have, letters and digits may be in halves, or all be letters. */
 const isKey = (found: string): boolean =>
@@ -43,7 +47,8 @@ const isKey = (found: string): boolean =>
     (row) =>
       row.length >= 32 ||
       (row.length >= 16 &&
-        (row.length <= 3 * count(row, stretches) || hasDigitsAndLetters(row, 4))),
+        (row.length <= (/\d/u.test(row) ? 3.5 : 3) * count(row, stretches) ||
+          hasDigitsAndLetters(row, 4))),
   );
 
 /** A text of Basic authentication: a name and a password. */
@@ -71,7 +76,9 @@ function isNamedSecret(value: string, name: string): boolean {
 /** Without quotes it may be the name of a variable (hash256), but not after that of one of the environment. */
 function isBareSecret(value: string, name: string): boolean {
   const isVariable = /^[a-z_][\w.]*$/iu.test(value) && !/^PASS|^PWD/u.test(name);
-  return isVariable ? hasDrawn(value, 12) : isNamedSecret(value, name);
+  return isVariable
+    ? hasDrawn(value, isNamedLikePassword.test(name) ? 10 : 12)
+    : isNamedSecret(value, name);
 }
 
 const isHiddenWhereShown = true;
@@ -85,7 +92,11 @@ export const secretForms: readonly SecretForm[] = [
       /(?<secret>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:(?!-----)[\s\S]){0,16384}-----END [A-Z ]{0,40}PRIVATE KEY-----|[\w+/=\r\n\\]*))/g,
   },
   // This package's keys.
-  { pattern: /(?<secret>\b(?:session|admin)-[\w-]{40,})/g },
+  {
+    pattern: /(?<secret>\b(?:session|admin)-[\w-]{32,})/g,
+    isSecret: isOwnKey,
+    isHiddenWhereShown,
+  },
   // OpenAI, Anthropic, OpenRouter, DeepSeek, Langfuse, Stripe; Hugging Face, Groq, xAI, GitHub, Tinker, npm, NVIDIA, Slack.
   {
     pattern:
@@ -144,6 +155,10 @@ export const secretForms: readonly SecretForm[] = [
     ),
     isSecret: isBareSecret,
     isHiddenWhereShown,
+  },
+  {
+    pattern: /\b[A-Z][A-Z\d_]*_KEY\\*["']?\s{0,4}[:=]\s{0,4}\\*["']?(?<secret>[\w.~+/=-]{16,})/g,
+    isSecret: (found) => hasDrawn(found, 16),
   },
   // An argument of a command: words of a sentence about it have no digit.
   {
