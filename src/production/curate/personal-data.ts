@@ -66,7 +66,7 @@ export class PersonalData {
     let plain = plainSigns(text);
     for (const [kind, find] of rules) {
       const found = find(plain);
-      all.push(...found.map((one) => ({ ...one, kind })));
+      for (const one of found) all.push({ ...one, kind });
       plain = changed(
         plain,
         found.map((one) => ({ ...one, by: blank.repeat(one.end - one.begin) })),

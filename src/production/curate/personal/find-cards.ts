@@ -1,18 +1,19 @@
 /** Numbers of cards: the prefix and length of an issuer, Luhn's check digit, and the groups that cards are written in. */
 import { type Found, isDigitAt, isNameAt } from "./found.ts";
 
-/** Prefixes and lengths of ISO/IEC 7812 that networks issue. */
-const issuers: readonly (readonly [RegExp, readonly number[]])[] = [
-  [/^4/u, [13, 16, 19]], // Visa
-  [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/u, [16]], // Mastercard
-  [/^3[47]/u, [15]], // American Express
-  [/^3(?:0[0-5]|[689])/u, [14, 16, 19]], // Diners Club
-  [/^6(?:011|4[4-9]|5)/u, [16, 19]], // Discover
-  [/^35(?:2[89]|[3-8])/u, [16, 19]], // JCB
-  [/^62/u, [16, 17, 18, 19]], // UnionPay
-  [/^(?:50(?:18|20|38)|5893|6304|6759|676[1-3])/u, [13, 14, 15, 16, 17, 18, 19]], // Maestro
-  [/^220[0-4]/u, [16, 17, 18, 19]], // Mir
-  [/^(?:60|8[12]|50[6-9]|63[67]|8600|9792|9860)/u, [16]], // RuPay, Elo, Hiper, Verve, Uzcard, Troy, Humo
+/** Prefixes and lengths that networks issue; lengths that only few cards have count where they are in groups. */
+const issuers: readonly (readonly [RegExp, readonly number[], readonly number[]])[] = [
+  [/^4/u, [13, 16], [19]], // Visa
+  [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/u, [16], []], // Mastercard
+  [/^3[47]/u, [15], []], // American Express
+  [/^3(?:0[0-5]|[689])/u, [14], [16]], // Diners Club
+  [/^6(?:011|4[4-9]|5)/u, [16], [19]], // Discover
+  [/^35(?:2[89]|[3-8])/u, [16], [19]], // JCB
+  [/^62/u, [16, 17, 18, 19], []], // UnionPay
+  [/^(?:50(?:18|20|38)|5893|6304|6759|676[1-3])/u, [13, 14, 15, 16, 17, 18, 19], []], // Maestro
+  [/^220[0-4]/u, [16, 17, 18, 19], []], // Mir
+  // RuPay, Elo, Verve, Dankort, Hipercard, Hiper, Uzcard, Troy, Humo
+  [/^(?:60[678]|81[789]|820|50[6-9]|5019|63[67]|8600|9792|9860)/u, [16], []],
 ];
 
 function hasCheckDigit(digits: string): boolean {
@@ -31,17 +32,23 @@ function isProduct(digits: string): boolean {
   return digits.length === 13 && sum % 10 === 0;
 }
 
-const isCard = (digits: string): boolean =>
-  issuers.some(([prefix, lengths]) => lengths.includes(digits.length) && prefix.test(digits)) &&
+const isCard = (digits: string, isGrouped: boolean): boolean =>
+  issuers.some(
+    ([prefix, lengths, rare]) =>
+      (lengths.includes(digits.length) || (isGrouped && rare.includes(digits.length))) &&
+      prefix.test(digits),
+  ) &&
   hasCheckDigit(digits) &&
   !isProduct(digits);
+
+const longLayout: readonly number[] = [4, 4, 4, 4, 3];
 
 /** Digits of the groups, the most usual first. */
 const layouts: readonly (readonly number[])[] = [
   [4, 4, 4, 4],
   [4, 6, 5],
   [4, 6, 4],
-  [4, 4, 4, 4, 3],
+  longLayout,
   [4, 4, 4, 4, 2],
   [4, 4, 4, 4, 1],
   [4, 4, 4, 1],
@@ -96,17 +103,30 @@ function cardLength(text: string, groups: readonly Group[], from: number): numbe
       first.digits.length <= 19 &&
       isAlone(1) &&
       !isPartOfFraction(text, first.begin, endOf(first)) &&
-      isCard(first.digits);
+      isCard(first.digits, false);
     return isOne ? 1 : 0;
   }
-  for (const layout of layouts) {
+  // UnionPay's are as long as 19 digits more often than others.
+  const usual = first.digits.startsWith("62") ? [longLayout, ...layouts] : layouts;
+  for (const layout of usual) {
     if (!layout.every((size, i) => groups[from + i]?.digits.length === size)) continue;
-    if (isAlone(layout.length) && isCard(whole(layout.length))) return layout.length;
+    if (isAlone(layout.length) && isCard(whole(layout.length), true)) return layout.length;
   }
   return 0;
 }
 
-/** Where a list of numbers goes on with the same separators, some are a card by chance. */
+/** Where a list of numbers goes on with the same separators on both sides, some are a card by chance. */
+function isInList(groups: readonly Group[], from: number, count: number): boolean {
+  const { separator } = groups[from + 1]!;
+  const isBefore = from > 0 && groups[from]!.separator === separator;
+  return (
+    isBefore &&
+    groups[from - 1]!.digits.length === 4 &&
+    groups[from + count]?.separator === separator
+  );
+}
+
+/** Where other signs are around a card than in it, it is set apart from other numbers. */
 function isSetApart(groups: readonly Group[], from: number, count: number): boolean {
   const inside = new Set(groups.slice(from + 1, from + count).map(({ separator }) => separator));
   const around = [from > 0 ? groups[from] : undefined, groups[from + count]];
@@ -128,9 +148,12 @@ export function findCards(text: string): readonly Found[] {
       from += Math.max(count, 1);
     }
     const beside = groups.length - cards.reduce((sum, { count }) => sum + count, 0);
+    const areBeside = beside <= maxBeside * cards.length;
     for (const { from, count } of cards) {
       const isOne =
-        count === 1 || beside <= maxBeside * cards.length || isSetApart(groups, from, count);
+        count === 1 ||
+        isSetApart(groups, from, count) ||
+        (areBeside && (cards.length > 1 || !isInList(groups, from, count)));
       if (!isOne) continue;
       const card = groups.slice(from, from + count);
       const key = card.map(({ digits }) => digits).join("");

@@ -14,20 +14,21 @@ const around = 32;
 const dense =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
+/** Whether a name goes on to the left of `begin`. */
+function isOfName(text: string, begin: number): boolean {
+  const sign = text[begin - 1]!;
+  if (!nameSign.test(sign)) return false;
+  // O'Neill, but no quotes.
+  if (/['’]/u.test(sign))
+    return /(?:^|[^\p{Script=Latin}\p{N}])[dlo]$/iu.test(
+      text.slice(Math.max(0, begin - 3), begin - 1),
+    );
+  return !dense.test(sign) || /\P{L}/u.test(text[begin]!) || dense.test(text[begin]!);
+}
+
 function nameBefore(text: string, end: number): number {
-  const isDense = dense.test(text[end - 1] ?? "");
   let begin = end;
-  while (begin > Math.max(0, end - longestName)) {
-    const sign = text[begin - 1]!;
-    if (!nameSign.test(sign) || (dense.test(sign) && !isDense)) break;
-    // O'Neill, but no quotes.
-    if (
-      /['’]/u.test(sign) &&
-      !/(?:^|[\s<(,;:])[dlo]$/iu.test(text.slice(Math.max(0, begin - 3), begin - 1))
-    )
-      break;
-    begin--;
-  }
+  while (begin > Math.max(0, end - longestName) && isOfName(text, begin)) begin--;
   // Signs are in a name, not before it.
   while (begin < end && /[._%+'’-]/u.test(text[begin]!)) begin++;
   return begin;
@@ -40,14 +41,14 @@ const codeAfter = /^(?:\((?:\)|-?\d|[a-z_]+=)|_[a-z\d])/iu;
 /** The beginning of a sentence that was written to the domain: example.com.Please */
 const sentence = /(?<=\.\p{Ll}{2,})\.\p{Lu}\p{Ll}*$/u;
 
+/** A last part is in one script: what goes on in another is the sentence. */
+const lastPart =
+  /^(?:\p{Script=Han}+|[\p{Script=Hiragana}\p{Script=Katakana}ー]+|\p{Script=Hangul}+|\p{Script=Thai}+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+)/u;
+
 function domainAfter(text: string, begin: number): string {
   const found = domain.exec(text.slice(begin, begin + longestDomain))?.[0] ?? "";
-  // Where its last part begins in ASCII it is ASCII.
   const last = found.lastIndexOf(".") + 1;
-  const ascii = /^[a-z\d-]+/iu.exec(found.slice(last))?.[0] ?? "";
-  const rest = found.slice(last + ascii.length);
-  const whole =
-    ascii.length >= 2 && dense.test(rest[0] ?? "") ? found.slice(0, last) + ascii : found;
+  const whole = found.slice(0, last) + (lastPart.exec(found.slice(last))?.[0] ?? "");
   return whole.replace(sentence, "");
 }
 
