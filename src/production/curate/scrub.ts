@@ -63,6 +63,7 @@ export async function scrubTurn(
     const { name, description, parameters, parametersText } = tool;
     const given =
       parametersText ?? (parameters === undefined ? undefined : JSON.stringify(parameters));
+    const said = description === undefined ? undefined : await clean(description);
     const schema =
       given === undefined
         ? undefined
@@ -70,7 +71,7 @@ export async function scrubTurn(
     return {
       ...tool,
       name: byRules(name),
-      ...(description === undefined ? {} : { description: await clean(description) }),
+      ...(said === undefined ? {} : { description: said }),
       ...(schema === undefined ? {} : { parameters: JSON.parse(schema) as JsonObject }),
       ...(parametersText === undefined ? {} : { parametersText: schema! }),
     };
