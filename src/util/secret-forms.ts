@@ -45,7 +45,7 @@ const isKey = (found: string): boolean =>
   uuid.test(found) ||
   rowsOf(found).some(
     (row) =>
-      row.length >= 32 ||
+      (row.length >= 32 && new Set(row).size > 2) ||
       (row.length >= 16 &&
         (row.length <= (/\d/u.test(row) ? 3.5 : 3) * count(row, stretches) ||
           hasDigitsAndLetters(row, 4))),
@@ -57,15 +57,18 @@ const isNameAndPassword = (base64: string): boolean =>
 
 /** Names before a value that is a secret. */
 const names =
-  "api[-_]?key|access[-_]?key|private[-_]?key|account[-_]?key|subscription[-_]?key|authorization|token|secret|passw(?:or)?d|passphrase|pwd";
+  "api[-_]?key|access[-_]?key|private[-_]?key|account[-_]?key|subscription[-_]?key|authorization|(?<!page[-_]?|next[-_]?|continuation[-_]?)token|secret|passw(?:or)?d|passphrase|pwd";
 const isNamedLikePassword = /pass|pwd/iu;
 
 /** What a program or a template has in place of a value. */
 const isCode = /[\s(){}<>[\]]|\$[A-Z_]|^\$/u;
 
+/** A token of a blockchain is public. */
+const isChainAddress = /^0x[\da-f]{40}$/iu;
+
 /** A value after a name: drawn by chance, or a password with digits. */
 function isNamedSecret(value: string, name: string): boolean {
-  if (isCode.test(value)) return false;
+  if (isCode.test(value) || isChainAddress.test(value)) return false;
   if (!isNamedLikePassword.test(name)) return hasDrawn(value, 12);
   const hasSign = /[!@#$%^*+?]/u.test(value) && value.length >= 8;
   return (hasSign ? [value] : rowsOf(value)).some(

@@ -6,7 +6,7 @@ const fours = /(?<![\dA-Za-z]|\d\.)(?:\d{1,3}\.){3}\d{1,3}(?![\dA-Za-z]|\.\d)/gu
 
 /** What says before four numbers that they are a version or a section, in some languages. */
 const versionBefore =
-  /(?:(?:\b(?:v|ver|versions?|versión|versão|versione|versie|versjon|wersja|sürüm|release|build|revision|firmware|sections?|chapter|clause|article|figure|table|abschnitt|kapitel|sección|capítulo|chapitre|oid)|версия|версии|раздел|バージョン|版本|版|버전|الإصدار|संस्करण|§)["'.]?\s{0,2}[:=]?\s{0,2}["'(]?|[=<>!~]=\s{0,2}["']?|[~^]\s?)$/iu;
+  /(?:(?:\b(?:v|ver|versions?|versión|versão|versione|versie|versjon|wersja|sürüm|release|build|revision|firmware|sections?|chapter|clause|article|figure|table|abschnitt|kapitel|sección|capítulo|chapitre|oid)|версия|версии|раздел|バージョン|版本|版|버전|الإصدار|संस्करण|§)["'.]?\s{0,2}[:=]?\s{0,2}["'(]?|[=<>!~]=\s{0,2}["']?|[~^]>?\s?)$/iu;
 
 /** The version of a product: Chrome/120.0.1.2; names of hosts, which Java writes so before an address, are in lower case. */
 const productBefore = /(?:^|[\s("';,])[A-Z][A-Za-z_-]*\/$/u;
@@ -40,6 +40,11 @@ const sixes = /(?:(?<![\w.])[\da-f]|(?<![\da-f:.]):)[\da-f:.]*/giu;
 const networks =
   /^(?:[23][\da-f]{3}:|f[cd][\da-f]{2}:|fe[89ab][\da-f]:|64:ff9b::|(?:::|(?:0+:){5})ffff:|::1$|(?:0{1,4}:){7}0{0,3}1$)/iu;
 
+/** All eight groups, of which most are long: nothing else is written so. */
+const isWhole = (address: string): boolean =>
+  /^(?:[\da-f]{1,4}:){7}[\da-f]{1,4}$/iu.test(address) &&
+  (address.match(/[\da-f]{3,4}/giu)?.length ?? 0) >= 5;
+
 /** A slice of Python: items[::1]. */
 const isSlice = (text: string, begin: number): boolean =>
   text[begin - 1] === "[" && /[\w\])"']/u.test(text[begin - 2] ?? "");
@@ -55,7 +60,7 @@ function findSixes(text: string): readonly Found[] {
     const end = begin + address.length;
     const isOne =
       /\d/u.test(address) &&
-      networks.test(address) &&
+      (networks.test(address) || isWhole(address)) &&
       isIPv6(address) &&
       !isSlice(text, begin) &&
       !(isNameAt(text, end) || text[end] === "_");

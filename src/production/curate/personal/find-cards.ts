@@ -1,47 +1,20 @@
-/** Numbers of cards: the prefix and length of an issuer, Luhn's check digit, and the groups that cards are written in. */
+/** Numbers of cards in a text: in one piece, or in the groups that cards are written in. */
 import { type Found, isDigitAt, isNameAt } from "./found.ts";
-
-/** Prefixes and lengths that networks issue; lengths that only few cards have count where they are in groups. */
-const issuers: readonly (readonly [RegExp, readonly number[], readonly number[]])[] = [
-  [/^4/u, [13, 16], [19]], // Visa
-  [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/u, [16], []], // Mastercard
-  [/^3[47]/u, [15], []], // American Express
-  [/^3(?:0[0-5]|[689])/u, [14], [16]], // Diners Club
-  [/^6(?:011|4[4-9]|5)/u, [16], [19]], // Discover
-  [/^35(?:2[89]|[3-8])/u, [16], [19]], // JCB
-  [/^62/u, [16, 17, 18, 19], []], // UnionPay
-  [/^(?:50(?:18|20|38)|5893|6304|6759|676[1-3])/u, [13, 14, 15, 16, 17, 18, 19], []], // Maestro
-  [/^220[0-4]/u, [16, 17, 18, 19], []], // Mir
-  // RuPay, Elo, Verve, Dankort, Hipercard, Hiper, Uzcard, Troy, Humo
-  [/^(?:60[678]|81[789]|820|50[6-9]|5019|63[67]|8600|9792|9860)/u, [16], []],
-];
-
-function hasCheckDigit(digits: string): boolean {
-  let sum = 0;
-  for (let i = 0; i < digits.length; i++) {
-    const digit = Number(digits[digits.length - 1 - i]);
-    const doubled = i % 2 === 1 ? digit * 2 : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-  }
-  return sum % 10 === 0;
-}
-
-/** The number of a product (EAN-13), which some begin as old cards of 13 digits do. */
-function isProduct(digits: string): boolean {
-  const sum = [...digits].reduce((all, digit, i) => all + Number(digit) * (i % 2 === 0 ? 1 : 3), 0);
-  return digits.length === 13 && sum % 10 === 0;
-}
-
-const isCard = (digits: string, isGrouped: boolean): boolean =>
-  issuers.some(
-    ([prefix, lengths, rare]) =>
-      (lengths.includes(digits.length) || (isGrouped && rare.includes(digits.length))) &&
-      prefix.test(digits),
-  ) &&
-  hasCheckDigit(digits) &&
-  !isProduct(digits);
+import { isCard } from "./is-card.ts";
 
 const longLayout: readonly number[] = [4, 4, 4, 4, 3];
+
+/** Only where nothing is beside them: ids have such parts. */
+const rareLayouts: readonly (readonly number[])[] = [
+  [4, 8, 4],
+  [4, 4, 8],
+  [8, 4, 4],
+  [8, 8],
+  [4, 12],
+  [12, 4],
+  [6, 10],
+  [6, 13],
+];
 
 /** Digits of the groups, the most usual first. */
 const layouts: readonly (readonly number[])[] = [
@@ -53,9 +26,7 @@ const layouts: readonly (readonly number[])[] = [
   [4, 4, 4, 4, 1],
   [4, 4, 4, 1],
   [4, 4, 5],
-  [8, 8],
-  [6, 10],
-  [6, 13],
+  ...rareLayouts,
 ];
 
 interface Group {
@@ -66,7 +37,7 @@ interface Group {
 }
 
 /** Groups of digits of one line, each with at most a sign and some spaces before it. */
-const runs = /\d+(?:(?: {1,3}| ?[-./_·•+] ?)\d+)*/gu;
+const runs = /\d+(?:(?:[ \t]{1,3}| ?[-./_·•+] ?|[,:])\d+)*/gu;
 
 function groupsOf(run: string, at: number): readonly Group[] {
   const groups: Group[] = [];
@@ -80,12 +51,24 @@ function groupsOf(run: string, at: number): readonly Group[] {
 
 const endOf = ({ begin, digits }: Group): number => begin + digits.length;
 
-/** A fraction has no cards: 0.4111111111111111, and with a comma. */
+/** A fraction has no cards: 0.4111111111111111, and with a comma. Tables write whole numbers with .0 */
 function isPartOfFraction(text: string, begin: number, end: number): boolean {
   const before = text[begin - 1];
-  if (text[end] === "." && isDigitAt(text, end + 1)) return true;
+  if (/^\.(?!0{1,2}(?!\d))\d/u.test(text.slice(end, end + 4))) return true;
   if (before === ".") return !/[A-Za-z]/u.test(text[begin - 2] ?? "");
   return before === "," && text[begin - 2] === "0" && !isDigitAt(text, begin - 3);
+}
+
+/** What may be written to a number without a space. */
+const nameOfCard = /(?<![a-z])(?:card|karte|carte|tarjeta|visa|amex|cc|no|nr)$/iu;
+
+/** Every digit, or every two, on their own, and nothing else beside them. */
+function isEvenly(groups: readonly Group[]): boolean {
+  const size = groups[0]!.digits.length;
+  if (size > 2 || groups.length < 7 || groups.length > 19) return false;
+  return groups.every(
+    ({ digits }, i) => digits.length === size || (i === groups.length - 1 && digits.length < size),
+  );
 }
 
 /** Groups from `from` that are a card; 0 where none is. */
@@ -97,7 +80,9 @@ function cardLength(text: string, groups: readonly Group[], from: number): numbe
       .map(({ digits }) => digits)
       .join("");
   const isAlone = (count: number): boolean =>
-    !isNameAt(text, first.begin - 1) && !isNameAt(text, endOf(groups[from + count - 1]!));
+    !isNameAt(text, endOf(groups[from + count - 1]!)) &&
+    (!isNameAt(text, first.begin - 1) ||
+      nameOfCard.test(text.slice(Math.max(0, first.begin - 12), first.begin)));
   if (first.digits.length >= 13) {
     const isOne =
       first.digits.length <= 19 &&
@@ -106,13 +91,20 @@ function cardLength(text: string, groups: readonly Group[], from: number): numbe
       isCard(first.digits, false);
     return isOne ? 1 : 0;
   }
+  if (from === 0 && isEvenly(groups))
+    return isAlone(groups.length) && isCard(whole(groups.length), true) ? groups.length : 0;
   // UnionPay's are as long as 19 digits more often than others.
   const usual = first.digits.startsWith("62") ? [longLayout, ...layouts] : layouts;
-  for (const layout of usual) {
-    if (!layout.every((size, i) => groups[from + i]?.digits.length === size)) continue;
-    if (isAlone(layout.length) && isCard(whole(layout.length), true)) return layout.length;
-  }
-  return 0;
+  const hasLayout = (layout: readonly number[]): boolean =>
+    layout.every((size, i) => groups[from + i]?.digits.length === size);
+  const { length } =
+    usual.find((layout) => {
+      const isUsual = !rareLayouts.includes(layout) || layout.length === groups.length;
+      return (
+        isUsual && hasLayout(layout) && isAlone(layout.length) && isCard(whole(layout.length), true)
+      );
+    }) ?? [];
+  return length;
 }
 
 /** Where a list of numbers goes on with the same separators on both sides, some are a card by chance. */
