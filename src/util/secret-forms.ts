@@ -26,8 +26,8 @@ const uuid = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/iu;
 const rowsOf = (text: string): readonly string[] =>
   text.replaceAll(/[/+=~]/gu, "").split(/[^a-z\d]+/iu);
 
-/** Whether a row of so many letters and digits is drawn by chance: words and their numbers have long stretches. */
-const hasDrawn = (text: string, least: number): boolean =>
+/** Whether a row of so many letters and digits is random: words and their numbers have long stretches. */
+const hasRandomRow = (text: string, least: number): boolean =>
   uuid.test(text) ||
   rowsOf(text).some((row) => {
     if (row.length < least) return false;
@@ -66,10 +66,10 @@ const isCode = /[\s(){}<>[\]]|\$[A-Z_]|^\$/u;
 /** A token of a blockchain is public. */
 const isChainAddress = /^0x[\da-f]{40}$/iu;
 
-/** A value after a name: drawn by chance, or a password with digits. */
+/** A value after a name: random, or a password with digits. */
 function isNamedSecret(value: string, name: string): boolean {
   if (isCode.test(value) || isChainAddress.test(value)) return false;
-  if (!isNamedLikePassword.test(name)) return hasDrawn(value, 12);
+  if (!isNamedLikePassword.test(name)) return hasRandomRow(value, 12);
   const hasSign = /[!@#$%^*+?]/u.test(value) && value.length >= 8;
   return (hasSign ? [value] : rowsOf(value)).some(
     (row) => row.length >= 8 && hasDigitsAndLetters(row, 1),
@@ -80,7 +80,7 @@ function isNamedSecret(value: string, name: string): boolean {
 function isBareSecret(value: string, name: string): boolean {
   const isVariable = /^[a-z_][\w.]*$/iu.test(value) && !/^PASS|^PWD/u.test(name);
   return isVariable
-    ? hasDrawn(value, isNamedLikePassword.test(name) ? 10 : 12)
+    ? hasRandomRow(value, isNamedLikePassword.test(name) ? 10 : 12)
     : isNamedSecret(value, name);
 }
 
@@ -133,7 +133,7 @@ export const secretForms: readonly SecretForm[] = [
   },
   {
     pattern: /\bbearer\s+(?<secret>[\w.~+/=-]{6,})/gi,
-    isSecret: (found) => hasDrawn(found, 12) || isKey(found),
+    isSecret: (found) => hasRandomRow(found, 12) || isKey(found),
     isHiddenWhereShown,
   },
   {
@@ -161,7 +161,7 @@ export const secretForms: readonly SecretForm[] = [
   },
   {
     pattern: /\b[A-Z][A-Z\d_]*_KEY\\*["']?\s{0,4}[:=]\s{0,4}\\*["']?(?<secret>[\w.~+/=-]{16,})/g,
-    isSecret: (found) => hasDrawn(found, 16),
+    isSecret: (found) => hasRandomRow(found, 16),
   },
   // An argument of a command: words of a sentence about it have no digit.
   {
@@ -172,7 +172,7 @@ export const secretForms: readonly SecretForm[] = [
   },
   {
     pattern: /[?&](?:key|sig|signature|x-amz-[a-z-]{1,40})=(?<secret>[^\s"'&]{6,})/gi,
-    isSecret: (found) => hasDrawn(found, 16),
+    isSecret: (found) => hasRandomRow(found, 16),
     isHiddenWhereShown,
   },
   // A password may have any sign but those that end the host's part.

@@ -4,7 +4,7 @@ import { isCard } from "./is-card.ts";
 
 const longLayout: readonly number[] = [4, 4, 4, 4, 3];
 
-/** Only where nothing is beside them: ids have such parts. */
+/** Only where nothing is next to them: ids have such parts. */
 const rareLayouts: readonly (readonly number[])[] = [
   [4, 8, 4],
   [4, 4, 8],
@@ -62,7 +62,7 @@ function isPartOfFraction(text: string, begin: number, end: number): boolean {
 /** What may be written to a number without a space. */
 const nameOfCard = /(?<![a-z])(?:card|karte|carte|tarjeta|visa|amex|cc|no|nr)$/iu;
 
-/** Every digit, or every two, on their own, and nothing else beside them. */
+/** Every digit, or every two, on their own, and nothing else next to them. */
 function isEvenly(groups: readonly Group[]): boolean {
   const size = groups[0]!.digits.length;
   if (size > 2 || groups.length < 7 || groups.length > 19) return false;
@@ -107,46 +107,48 @@ function cardLength(text: string, groups: readonly Group[], from: number): numbe
   return length;
 }
 
-/** Where a list of numbers goes on with the same separators on both sides, some are a card by chance. */
-function isInList(groups: readonly Group[], from: number, count: number): boolean {
-  const { separator } = groups[from + 1]!;
-  const isBefore = from > 0 && groups[from]!.separator === separator;
-  return (
-    isBefore &&
-    groups[from - 1]!.digits.length === 4 &&
-    groups[from + count]?.separator === separator
-  );
+/** Groups next to a card that may be its date and code, or the number of a list's entry. */
+const maxOthers = 3;
+
+interface Card {
+  readonly from: number;
+  /** Its groups. */
+  readonly count: number;
 }
 
-/** Where other signs are around a card than in it, it is set apart from other numbers. */
-function isSetApart(groups: readonly Group[], from: number, count: number): boolean {
+/** Whether the groups are a card and not, by chance, some of a list of numbers with the same separators. */
+function isInNoList(
+  groups: readonly Group[],
+  cards: readonly Card[],
+  card: Card,
+  others: number,
+): boolean {
+  const { from, count } = card;
+  if (count === 1) return true;
   const inside = new Set(groups.slice(from + 1, from + count).map(({ separator }) => separator));
-  const around = [from > 0 ? groups[from] : undefined, groups[from + count]];
-  return around.every((group) => group === undefined || !inside.has(group.separator));
+  const before = inside.has(groups[from]!.separator) ? groups[from - 1] : undefined;
+  const next = groups[from + count];
+  const after = next !== undefined && inside.has(next.separator) ? next : undefined;
+  if (before?.digits.length !== 4 && after?.digits.length !== 4) return true;
+  if (others > maxOthers * cards.length) return false;
+  return cards.length > 1 || before?.digits.length !== 4 || after === undefined;
 }
-
-/** Groups beside a card that may be its date and code, or the number of a list's entry. */
-const maxBeside = 3;
 
 export function findCards(text: string): readonly Found[] {
   const found: Found[] = [];
   for (const { 0: run, index } of text.matchAll(runs)) {
     if (run.length < 13) continue;
     const groups = groupsOf(run, index);
-    const cards: { from: number; count: number }[] = [];
+    const cards: Card[] = [];
     for (let from = 0; from < groups.length;) {
       const count = cardLength(text, groups, from);
       if (count > 0) cards.push({ from, count });
       from += Math.max(count, 1);
     }
-    const beside = groups.length - cards.reduce((sum, { count }) => sum + count, 0);
-    const areBeside = beside <= maxBeside * cards.length;
-    for (const { from, count } of cards) {
-      const isOne =
-        count === 1 ||
-        isSetApart(groups, from, count) ||
-        (areBeside && (cards.length > 1 || !isInList(groups, from, count)));
-      if (!isOne) continue;
+    const others = groups.length - cards.reduce((sum, { count }) => sum + count, 0);
+    for (const one of cards) {
+      if (!isInNoList(groups, cards, one, others)) continue;
+      const { from, count } = one;
       const card = groups.slice(from, from + count);
       const key = card.map(({ digits }) => digits).join("");
       found.push({ begin: card[0]!.begin, end: endOf(card.at(-1)!), key });
