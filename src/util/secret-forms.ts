@@ -86,13 +86,15 @@ function isBareSecret(value: string, name: string): boolean {
 
 const isHiddenWhereShown = true;
 
-const placeholder = /^(?:pass(?:word|wd)?|pwd|secret|x+|\*+|\.+|\$.*|[{%[].*)$/iu;
+const placeholder = /^(?:.{0,3}|[A-Z_]+|pass(?:word|wd)?|pwd|secret|x+|\*+|\.+|\$.*|[{%[].*)$/u;
 
 export const secretForms: readonly SecretForm[] = [
   // A key of several lines, which may be those of a text in JSON; of one that is cut off, what there is.
   {
     pattern:
       /(?<secret>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:(?!-----)[\s\S]){0,16384}-----END [A-Z ]{0,40}PRIVATE KEY-----|[\w+/=\r\n\\]*))/g,
+    isSecret: (found) => found.replaceAll(/-----[A-Z ]{1,60}-----|\\[nr]|\s/gu, "").length >= 6,
+    isHiddenWhereShown,
   },
   // This package's keys.
   {
@@ -116,13 +118,13 @@ export const secretForms: readonly SecretForm[] = [
   // AWS, Google, Databricks, Twilio, SendGrid, Telegram, Discord.
   {
     pattern:
-      /(?<secret>\b(?:(?:AKIA|ASIA)[\dA-Z]{16}\b|AIza[\w-]{30,}|ya29\.[\w-]{20,}|dapi[\da-f]{32}(?:-\d)?|SK[\da-f]{32}\b|SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:AA[\w-]{32,}|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}))/g,
+      /(?<secret>\b(?:(?:AKIA|ASIA)[\dA-Z]{16,}\b|AIza[\w-]{30,}|ya29\.[\w-]{20,}|dapi[\da-f]{32,}(?:-\d)?|SK[\da-f]{32,}\b|SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:AA[\w-]{32,}|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}))/g,
   },
   {
     pattern:
       /aws[\w-]{0,20}secret[\w-]{0,20}\\*["']?\s{0,4}[:=]\s{0,4}\\*["']?(?<secret>[A-Za-z\d/+]{40})/gi,
   },
-  { pattern: /wandb[^\n/@]{0,40}?(?<![\da-f])(?<secret>[\da-f]{40})(?![\da-f])/gi },
+  { pattern: /wandb[^\n/@]{0,40}?(?<![\da-f])(?<secret>[\da-f]{32,})/gi },
   { pattern: /hooks\.slack\.com\/services\/(?<secret>[\w/]{20,})/g },
   // Not from the middle of a word: each of many beginnings would read to its end.
   { pattern: /(?<secret>(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{4,})/g },

@@ -145,7 +145,7 @@ describe("personal data", () => {
   });
 
   it("finds and passes over as much of a corpus as it should", () => {
-    const { scores, wrong } = measure(2, 1000);
+    const { scores, wrong } = measure(3, 500);
     for (const kind of personalKinds) {
       const text = JSON.stringify(wrong.slice(0, 20), null, 1);
       expect(recallOf(scores[kind]), `${kind} ${text}`).toBeGreaterThanOrEqual(0.99);
@@ -167,7 +167,7 @@ describe("personal data", () => {
     };
     timeOf(20_000);
     // A tenth of a second at most; in quadratic time, minutes.
-    expect(timeOf(100_000)).toBeLessThan(1500);
+    expect(timeOf(60_000)).toBeLessThan(1500);
   });
 });
 

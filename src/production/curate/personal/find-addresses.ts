@@ -17,14 +17,17 @@ const versionAfter =
 
 /** A heading of a section: small numbers at the beginning of a line, and a word. */
 const isHeading = (address: string, before: string, after: string): boolean =>
-  (before === "" || before.endsWith("\n")) &&
+  /^$|[\n>]$|#\s$/u.test(before) &&
   /^[ .)]{1,3}\p{Lu}\p{Ll}/u.test(after) &&
   address.split(".").every((part) => Number(part) <= 20);
+
+/** Neither a network nor a mask, nor one of many hosts. */
+const ofHost = /^(?:[1-9]\d?|1\d\d|2[01]\d|22[0-3])\.(?!0\.0\.0$)/u;
 
 const around = 24;
 
 function isAddressOfHost(text: string, begin: number, address: string): boolean {
-  if (!isIPv4(address) || address.endsWith(".0.0.0")) return false;
+  if (!isIPv4(address) || !ofHost.test(address)) return false;
   const end = begin + address.length;
   const before = text.slice(Math.max(0, begin - around), begin);
   const after = text.slice(end, end + around);

@@ -37,7 +37,7 @@ interface Group {
 }
 
 /** Groups of digits of one line, each with at most a sign and some spaces before it. */
-const runs = /\d+(?:(?:[ \t]{1,3}| ?[-./_·•+] ?|[,:])\d+)*/gu;
+const runs = /\d+(?:(?:[ \t]{1,3}| ?[-./_·•+] ?|:)\d+)*/gu;
 
 function groupsOf(run: string, at: number): readonly Group[] {
   const groups: Group[] = [];
@@ -107,31 +107,38 @@ function cardLength(text: string, groups: readonly Group[], from: number): numbe
   return length;
 }
 
-/** Groups next to a card that may be its date and code, or the number of a list's entry. */
-const maxOthers = 3;
+const indexes = (from: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, i) => from + i);
 
-interface Card {
+/** Groups of a run. */
+interface Part {
   readonly from: number;
-  /** Its groups. */
   readonly count: number;
 }
 
-/** Whether the groups are a card and not, by chance, some of a list of numbers with the same separators. */
-function isInNoList(
-  groups: readonly Group[],
-  cards: readonly Card[],
-  card: Card,
-  others: number,
-): boolean {
-  const { from, count } = card;
-  if (count === 1) return true;
+/** Cards that follow each other directly. */
+function neighborsOf(cards: readonly Part[]): readonly Part[] {
+  const merged: Part[] = [];
+  for (const card of cards) {
+    const last = merged.at(-1);
+    if (last !== undefined && last.from + last.count === card.from)
+      merged[merged.length - 1] = { from: last.from, count: last.count + card.count };
+    else merged.push(card);
+  }
+  return merged;
+}
+
+/** Groups next to a card that may be its date and code, or the number of a list's entry. */
+const maxOthers = 3;
+
+/** Whether the groups are some of a list of numbers with the same separators, and a card by chance. */
+function isInList(groups: readonly Group[], { from, count }: Part, others: number): boolean {
   const inside = new Set(groups.slice(from + 1, from + count).map(({ separator }) => separator));
   const before = inside.has(groups[from]!.separator) ? groups[from - 1] : undefined;
   const next = groups[from + count];
   const after = next !== undefined && inside.has(next.separator) ? next : undefined;
-  if (before?.digits.length !== 4 && after?.digits.length !== 4) return true;
-  if (others > maxOthers * cards.length) return false;
-  return cards.length > 1 || before?.digits.length !== 4 || after === undefined;
+  if (before?.digits.length !== 4 && after?.digits.length !== 4) return false;
+  return others > maxOthers || (before?.digits.length === 4 && after !== undefined);
 }
 
 export function findCards(text: string): readonly Found[] {
@@ -139,16 +146,17 @@ export function findCards(text: string): readonly Found[] {
   for (const { 0: run, index } of text.matchAll(runs)) {
     if (run.length < 13) continue;
     const groups = groupsOf(run, index);
-    const cards: Card[] = [];
+    const cards: Part[] = [];
     for (let from = 0; from < groups.length;) {
       const count = cardLength(text, groups, from);
       if (count > 0) cards.push({ from, count });
       from += Math.max(count, 1);
     }
     const others = groups.length - cards.reduce((sum, { count }) => sum + count, 0);
-    for (const one of cards) {
-      if (!isInNoList(groups, cards, one, others)) continue;
-      const { from, count } = one;
+    const inLists = neighborsOf(cards).filter((part) => isInList(groups, part, others));
+    const isListed = new Set(inLists.flatMap(({ from, count }) => indexes(from, count)));
+    for (const { from, count } of cards) {
+      if (count > 1 && isListed.has(from)) continue;
       const card = groups.slice(from, from + count);
       const key = card.map(({ digits }) => digits).join("");
       found.push({ begin: card[0]!.begin, end: endOf(card.at(-1)!), key });
