@@ -110,6 +110,9 @@ describe("words and code", () => {
     "postgres://user:password@localhost/db and https://${USER}:${PASS}@host",
     "wandb login, then wandb.init(project='x'); --sort-key created_at_2024; ?key=primary_value",
     "commit 3f2a9c1e12ab34cd56ef1234567890ab3f2a9c1e, sha256:d41d8cd98f00b204e9800998ecf8427e",
+    'if (text.startsWith("-----BEGIN PRIVATE KEY-----")) return "-----END PRIVATE KEY-----";',
+    '{"nextPageToken": "EAAaBlBUOkNBVQ", "token": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"}',
+    "git@github.com:org/repo.git, http://any:TOKEN@host, ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
     '{"prompt_tokens": 1234567, "token": "undefined", "tokens": ["a1", "b2"]}',
   ])("leaves %s", (text) => {
     expect(redactValues(text)).toBe(text);

@@ -51,6 +51,12 @@ const isKey = (found: string): boolean =>
           hasDigitsAndLetters(row, 4))),
   );
 
+/** The lines of a private key name one also in code: without text between them there is none. */
+function hasKeyInPem(found: string): boolean {
+  const body = found.replaceAll(/-----[A-Z ]{1,60}-----|\\[nr]|\s/gu, "");
+  return /[A-Za-z\d+/=]{16}/u.test(body) || /^[^"'`(){}]{6,}$/u.test(body);
+}
+
 /** A text of Basic authentication: a name and a password. */
 const isNameAndPassword = (base64: string): boolean =>
   /^[\x20-\x7e]+:[\x20-\x7e]+$/u.test(Buffer.from(base64, "base64").toString("latin1"));
@@ -84,16 +90,17 @@ function isBareSecret(value: string, name: string): boolean {
     : isNamedSecret(value, name);
 }
 
-const isHiddenWhereShown = true;
-
+/** In place of a password in an address. */
 const placeholder = /^(?:.{0,3}|[A-Z_]+|pass(?:word|wd)?|pwd|secret|x+|\*+|\.+|\$.*|[{%[].*)$/u;
+
+const isHiddenWhereShown = true;
 
 export const secretForms: readonly SecretForm[] = [
   // A key of several lines, which may be those of a text in JSON; of one that is cut off, what there is.
   {
     pattern:
       /(?<secret>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:(?!-----)[\s\S]){0,16384}-----END [A-Z ]{0,40}PRIVATE KEY-----|[\w+/=\r\n\\]*))/g,
-    isSecret: (found) => found.replaceAll(/-----[A-Z ]{1,60}-----|\\[nr]|\s/gu, "").length >= 6,
+    isSecret: hasKeyInPem,
     isHiddenWhereShown,
   },
   // This package's keys.
@@ -112,7 +119,7 @@ export const secretForms: readonly SecretForm[] = [
   // LangSmith, Perplexity, Tavily, W&B, OpenReward, Cerebras, Pinecone, Fireworks, Replicate, GitLab, PyPI, Together ...
   {
     pattern:
-      /(?<secret>\b(?:lsv2|ls|pplx|tvly|wandb_v\d|ork|csk|pcsk|fw|fpk|r8|gl[a-z]{2,8}|pypi|tgp_v\d|jina|e2b|dtn|bt-st|shp[a-z]{2}|sntr[yu]s?|lin_api|ntn|do[opr]_v1|glsa|glc|sbp|sb_secret|PMAK|NRAK|hv[bs]|dckr_pat|dp|figd|fc|whsec|rpa|vc[kp]|rubygems|GOCSPX|bb_live|AGE-SECRET-KEY|ATATT3x\w{0,8}|key)[-_.][\w.-]{16,})/g,
+      /(?<secret>\b(?:lsv2|ls_|pplx|tvly|wandb_v\d|ork|csk|pcsk|fw|fpk|r8|gl[a-z]{2,8}|pypi|tgp_v\d|jina|e2b|dtn|bt-st|shp[a-z]{2}|sntr[yu]s?|lin_api|ntn|do[opr]_v1|glsa|glc|sbp|sb_secret|PMAK|NRAK|hv[bs]|dckr_pat|dp\.[a-z]{2}|figd|fc|whsec|rpa|vc[kp]|rubygems|GOCSPX|bb_live|AGE-SECRET-KEY|ATATT3x\w{0,8})[-_.][\w.-]{16,})/g,
     isSecret: isKey,
   },
   // AWS, Google, Databricks, Twilio, SendGrid, Telegram, Discord.
@@ -124,7 +131,7 @@ export const secretForms: readonly SecretForm[] = [
     pattern:
       /aws[\w-]{0,20}secret[\w-]{0,20}\\*["']?\s{0,4}[:=]\s{0,4}\\*["']?(?<secret>[A-Za-z\d/+]{40})/gi,
   },
-  { pattern: /wandb[^\n/@]{0,40}?(?<![\da-f])(?<secret>[\da-f]{32,})/gi },
+  { pattern: /wandb[^\n/@]{0,40}?(?<![\da-f])(?<secret>[\da-f]{40})(?![\da-f])/gi },
   { pattern: /hooks\.slack\.com\/services\/(?<secret>[\w/]{20,})/g },
   // Not from the middle of a word: each of many beginnings would read to its end.
   { pattern: /(?<secret>(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{4,})/g },
@@ -185,6 +192,8 @@ export const secretForms: readonly SecretForm[] = [
   },
 ];
 
+const nameOfSecret = new RegExp(`(?:${names})$`, "iu");
+
 /** Whether the value of a field is a secret by its name: `{ "api_key": "..." }`. */
 export const isSecretField = (name: string, value: string): boolean =>
-  new RegExp(`(?:${names})$`, "iu").test(name) && isNamedSecret(value, name);
+  nameOfSecret.test(name) && isNamedSecret(value, name);
