@@ -68,7 +68,7 @@ const accounts: Readonly<Record<string, string>> = {
   EE: "################",
   ES: "####################",
   FI: "##############",
-  FR: "##########@##########",
+  FR: "##########@############",
   GB: "@@@@##############",
   GR: "#######################",
   HU: "########################",
@@ -87,11 +87,10 @@ const accounts: Readonly<Record<string, string>> = {
   TR: "######################",
   AE: "###################",
 };
-const french = "##########@############";
 
 function iban(draw: Draw): string {
   const country = draw.of(Object.keys(accounts));
-  const body = draw.form(country === "FR" ? french : accounts[country]!);
+  const body = draw.form(accounts[country]!);
   const number = [...`${body}${country}00`]
     .map((sign) => String(Number.parseInt(sign, 36)))
     .join("");
