@@ -15,6 +15,7 @@ import { gateway } from "./gateway/gateway.ts";
 import { grpoStep } from "./grpo-step/grpo-step.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { hostileSchemas } from "./hostile-schemas/hostile-schemas.ts";
+import { personalData } from "./personal-data/personal-data.ts";
 import { rows } from "./rows/rows.ts";
 import { start } from "./start/start.ts";
 import { structured } from "./structured/structured.ts";
@@ -38,6 +39,7 @@ export const benchmarks: readonly Benchmark[] = [
   gatewayPeers,
   gatewayThread,
   tinker,
+  personalData,
   rows,
   collect,
   trainerAsync,

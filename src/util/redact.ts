@@ -1,51 +1,36 @@
-/** Removes secrets from text that is shown or stored: errors, logs, records. In time that is linear in its length. */
+/** Removes secrets from text that is shown or kept: errors, logs, records, data. In time that is linear in its length. */
+import { isSecretField, type SecretForm, secretForms } from "./secret-forms.ts";
 
 /** What stands for a secret. */
 export const mask = "[redacted]";
 
-/** Names before a value that is one. */
-const names = "api[-_]?key|access[-_]?key|private[-_]?key|authorization|token|secret|passw(?:or)?d";
-
-const patterns: readonly [RegExp, string][] = [
-  // A key of several lines, which may be those of a text in JSON; of one that is cut off, what there is.
-  [
-    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:(?!-----)[\s\S]){0,16384}-----END [A-Z ]{0,40}PRIVATE KEY-----|[\w+/=\r\n\\]*)/g,
-    mask,
-  ],
-  // This package's keys, and those of well-known providers.
-  [/\b(?:session|admin)-[\w-]{32,}/g, mask],
-  [/\b(?:sk|pk|rk|hf|gsk|xai|gh[opsru]|tml|npm|nvapi|xox[abprs]|github_pat)[-_][\w-]{8,}/g, mask],
-  [/\b(?:fw_\w{16,}|r8_[A-Za-z\d]{20,}|gl[a-z]{2,8}-[\w-]{16,})/g, mask],
-  [/\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[\w-]{30,}/g, mask],
-  // Not from the middle of a word: each of many beginnings would read to its end.
-  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{4,}/g, mask],
-  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${mask}`],
-  // In quotes up to the same quote, however often the text is a text in JSON itself: \"key\": \"...\"
-  [
-    new RegExp(
-      String.raw`((?:${names})(?:\\*["'])?\s*[:=]\s*)(\\*["'])(?:(?!\2)[^\r\n]){6,4096}\2`,
-      "gi",
-    ),
-    `$1$2${mask}$2`,
-  ],
-  [
-    new RegExp(String.raw`((?:${names})(?:\\*["'])?\s*[:=]\s*(?:\\*["'])?)[^\s"',&\\]{6,}`, "gi"),
-    `$1${mask}`,
-  ],
-  // An argument of a command: words of a sentence about it have no digit.
-  [
-    /((?<![\w-])--(?:[\w-]{0,40}[-_])?(?:api[-_]?key|key|token|secret|password)(?:\s+|=)["']?)(?=\S*\d)[^\s"']{6,}/gi,
-    `$1${mask}`,
-  ],
-  [/([?&](?:key|sig|signature|x-amz-[a-z-]{1,40})=)[^\s"'&]{6,}/gi, `$1${mask}`],
-  // A password may have any sign but those that end the host's part.
-  [/(\/\/)[^\s/@:"'<>]*:[^\s/"'<>]+@/g, `$1${mask}@`],
-];
-
-/** `text` without anything that looks like a key. */
-export function redact(text: string): string {
-  return patterns.reduce((clean, [pattern, by]) => clean.replace(pattern, by), text);
+function hide(text: string, { pattern, isSecret }: SecretForm): string {
+  return text.replace(pattern, (...match: unknown[]) => {
+    const whole = match[0] as string;
+    const { secret = "", name = "" } = match.at(-1) as Record<string, string | undefined>;
+    // Signs of the sentence or the program around it are kept.
+    const hidden = isSecret === undefined ? secret : /^[^;]*[^;)\]}>.]|/u.exec(secret)![0];
+    if (hidden === "" || isSecret?.(hidden, name) === false) return whole;
+    // A value is behind its name, which may have the same signs.
+    const at = whole.lastIndexOf(secret);
+    return whole.slice(0, at) + mask + whole.slice(at + hidden.length);
+  });
 }
+
+/** For what is shown: a value after a name such as `token` is hidden whatever it is. */
+const shown: readonly SecretForm[] = secretForms.map(({ isHiddenWhereShown, ...form }) =>
+  isHiddenWhereShown === true ? { pattern: form.pattern } : form,
+);
+
+/** `text` without anything that may be a key: for errors, logs and pages. */
+export const redact = (text: string): string => shown.reduce(hide, text);
+
+/** `text` without keys, and with all its words and code: for texts that a model learns from. */
+export const redactKept = (text: string): string => secretForms.reduce(hide, text);
+
+/** The value of a field, whose name may say that it is a secret. */
+export const redactField = (name: string, value: string): string =>
+  isSecretField(name, value) ? mask : redactKept(value);
 
 /** Names and paths are kept, though a folder may be called hf_something: keys are in addresses and commands. */
 const mayHaveKeys = /:\/\/|[\s=]/u;

@@ -3,58 +3,57 @@
  * addresses. The same value gets the same name within a row, so that a conversation stays coherent. Names of people
  * have no rule: they are for a hook. Linear in the length of the text.
  */
+import { findAddresses } from "./personal/find-addresses.ts";
+import { findCards } from "./personal/find-cards.ts";
+import { findIbans } from "./personal/find-ibans.ts";
+import { findMail } from "./personal/find-mail.ts";
+import {
+  findAmericanPhones,
+  findInternationalPhones,
+  findPhonesWithArea,
+} from "./personal/find-phones.ts";
+import type { Found } from "./personal/found.ts";
+import { plainSigns } from "./personal/plain-signs.ts";
 
-type Kind = "email" | "card" | "iban" | "ip" | "phone";
+/** What personal data is replaced as. */
+export type PersonalKind = "email" | "card" | "iban" | "ip" | "phone";
 
-/** The sum of Luhn, which cards have and other long numbers rarely. */
-function isCard(text: string): boolean {
-  const digits = text.replaceAll(/\D/gu, "");
-  if (digits.length < 13 || digits.length > 19) return false;
-  let sum = 0;
-  for (let i = 0; i < digits.length; i++) {
-    const digit = Number(digits[digits.length - 1 - i]);
-    const doubled = i % 2 === 1 ? digit * 2 : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-  }
-  return sum % 10 === 0;
-}
-
-/** The remainder by 97, which is 1 for an account number (ISO 13616). */
-function isIban(text: string): boolean {
-  const compact = text.replaceAll(" ", "");
-  if (compact.length < 15 || compact.length > 34) return false;
-  let rest = 0;
-  for (const sign of compact.slice(4) + compact.slice(0, 4))
-    for (const digit of String(Number.parseInt(sign, 36))) rest = (rest * 10 + Number(digit)) % 97;
-  return rest === 1;
-}
-
-const isIp = (text: string): boolean => text.split(".").every((part) => Number(part) <= 255);
-
-/** A country code, or a code in parentheses: dates, amounts and order numbers have neither. */
-const isPhone = (text: string): boolean => {
-  const { length } = text.replaceAll(/\D/gu, "");
-  return length >= 7 && length <= 15;
-};
-
-const always = (): boolean => true;
-
-const rules: readonly (readonly [Kind, RegExp, (text: string) => boolean])[] = [
-  ["email", /(?<![\w.+-])[\w.+-]{1,64}@[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,8}/giu, always],
-  ["iban", /\b[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b/gu, isIban],
-  ["card", /(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-])/gu, isCard],
-  ["ip", /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/gu, isIp],
-  [
-    "phone",
-    /(?<![\w+])(?:(?:\+\d{1,3}[ .-]?)?\(\d{2,4}\)(?:[ .-]?\d){5,9}(?!\d)|\+\d(?:[ .-]?\d){6,14}(?!\d)|(?<![.-])\d{3}[.-]\d{3}[.-]\d{4}(?![\w-]))/gu,
-    isPhone,
-  ],
+/** What one rule has found is not looked at by the next ones. */
+const rules: readonly (readonly [PersonalKind, (text: string) => readonly Found[]])[] = [
+  ["email", findMail],
+  ["iban", findIbans],
+  ["card", findCards],
+  ["ip", findAddresses],
+  ["phone", findInternationalPhones],
+  ["phone", findAmericanPhones],
+  ["phone", findPhonesWithArea],
 ];
+
+/** What has neither a digit nor an at sign has no value of any kind. */
+const mayHaveOne = /[\p{Nd}@＠]/u;
+
+/** Neither a letter nor a digit, nor a sign of any value. */
+const blank = "\0";
+
+interface Change extends Found {
+  readonly by: string;
+}
+
+/** `text` with other texts in place of what was found in it, which is in order. */
+function changed(text: string, changes: readonly Change[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { begin, end, by } of changes) {
+    parts.push(text.slice(at, begin), by);
+    at = end;
+  }
+  return changes.length === 0 ? text : parts.join("") + text.slice(at);
+}
 
 /** Replaces what it finds in the texts of one row. */
 export class PersonalData {
   readonly #names = new Map<string, string>();
-  readonly #counts = new Map<Kind, number>();
+  readonly #counts = new Map<PersonalKind, number>();
 
   /** How many different values of each kind. */
   get counts(): ReadonlyMap<string, number> {
@@ -62,15 +61,26 @@ export class PersonalData {
   }
 
   replace(text: string): string {
-    return rules.reduce(
-      (clean, [kind, pattern, isOne]) =>
-        clean.replace(pattern, (found) => (isOne(found) ? this.#nameOf(kind, found) : found)),
+    if (!mayHaveOne.test(text)) return text;
+    const all: (Found & { readonly kind: PersonalKind })[] = [];
+    let plain = plainSigns(text);
+    for (const [kind, find] of rules) {
+      const found = find(plain);
+      for (const one of found) all.push({ ...one, kind });
+      plain = changed(
+        plain,
+        found.map((one) => ({ ...one, by: blank.repeat(one.end - one.begin) })),
+      );
+    }
+    return changed(
       text,
+      all
+        .toSorted((a, b) => a.begin - b.begin)
+        .map((one) => ({ ...one, by: this.#nameOf(one.kind, one.key) })),
     );
   }
 
-  #nameOf(kind: Kind, value: string): string {
-    const key = kind === "email" ? value.toLowerCase() : value.replaceAll(/[ .-]/gu, "");
+  #nameOf(kind: PersonalKind, key: string): string {
     const known = this.#names.get(`${kind}:${key}`);
     if (known !== undefined) return known;
     const number = (this.#counts.get(kind) ?? 0) + 1;

@@ -1,7 +1,8 @@
 /** Takes personal data out of a turn, by rules and by a hook, before any of it is written. */
-import type { ChatMessage, JsonValue, ToolCall } from "../../core/message.ts";
+import type { ChatMessage, JsonObject, ToolCall, ToolDefinition } from "../../core/message.ts";
 import { messageText } from "../../core/message-text.ts";
 import { PersonalData } from "./personal-data.ts";
+import { replaceInJson } from "./replace-in-json.ts";
 import type { Turn } from "./turns.ts";
 
 /** Returns a text without what must not be trained on; null drops the turn. */
@@ -16,6 +17,18 @@ export interface Scrubbed {
 
 class Dropped extends Error {}
 
+/** Words of JSON Schema: a hook that changes them leaves no schema. */
+const schemaWords: ReadonlySet<string> = new Set(
+  (
+    "$anchor $comment $defs $id $ref $schema additionalProperties allOf anyOf array boolean const contains default " +
+    "definitions dependentRequired dependentSchemas deprecated description else enum examples exclusiveMaximum " +
+    "exclusiveMinimum format if integer items maxContains maxItems maxLength maxProperties maximum minContains minItems " +
+    "minLength minProperties minimum multipleOf not null number object oneOf pattern patternProperties prefixItems " +
+    "properties propertyNames readOnly required strict string then title type unevaluatedItems unevaluatedProperties " +
+    "uniqueItems writeOnly"
+  ).split(" "),
+);
+
 /** null where the hook dropped it. */
 export async function scrubTurn(
   turn: Turn,
@@ -23,50 +36,52 @@ export async function scrubTurn(
   hook: ScrubHook | null,
 ): Promise<Scrubbed | null> {
   const data = new PersonalData();
-  const clean = async (text: string): Promise<string> => {
-    const replaced = data.replace(text);
-    const result = hook === null || replaced === "" ? replaced : await hook(replaced);
+  const byHook = async (text: string): Promise<string> => {
+    const result = hook === null || text === "" ? text : await hook(text);
     if (result === null) throw new Dropped();
     return result;
   };
-  /** Numbers too: a card's may be one. */
-  const cleanValue = async (value: JsonValue): Promise<JsonValue> => {
-    if (typeof value === "string") return await clean(value);
-    if (typeof value === "number") {
-      const text = await clean(String(value));
-      return text === String(value) ? value : text;
-    }
-    if (Array.isArray(value)) return await eachOf(value as readonly JsonValue[], cleanValue);
-    if (typeof value !== "object" || value === null) return value;
-    const entries = await eachOf(
-      Object.entries(value),
-      async ([key, own]) => [key, await cleanValue(own)] as const,
-    );
-    return Object.fromEntries(entries);
-  };
-  const cleanCall = async (call: ToolCall): Promise<ToolCall> => {
-    let value: JsonValue;
-    try {
-      value = JSON.parse(call.arguments) as JsonValue;
-    } catch {
-      return { ...call, arguments: await clean(call.arguments) };
-    }
-    return { ...call, arguments: JSON.stringify(await cleanValue(value)) };
-  };
+  const byRules = (text: string): string => data.replace(text);
+  const clean = async (text: string): Promise<string> => await byHook(byRules(text));
+  const cleanWhole = async (text: string): Promise<string> =>
+    await byHook(await replaceInJson(text, byRules));
+  const cleanCall = async (call: ToolCall): Promise<ToolCall> => ({
+    ...call,
+    name: byRules(call.name),
+    arguments: await replaceInJson(call.arguments, clean),
+  });
   const cleanMessage = async (message: ChatMessage): Promise<ChatMessage> => ({
     ...message,
-    content: await clean(messageText(message.content)),
     ...(message.reasoning === undefined ? {} : { reasoning: await clean(message.reasoning) }),
+    content: await cleanWhole(messageText(message.content)),
+    ...(message.name === undefined ? {} : { name: byRules(message.name) }),
     ...(message.toolCalls === undefined
       ? {}
       : { toolCalls: await eachOf(message.toolCalls, cleanCall) }),
   });
+  const cleanTool = async (tool: ToolDefinition): Promise<ToolDefinition> => {
+    const { name, description, parameters, parametersText } = tool;
+    const given =
+      parametersText ?? (parameters === undefined ? undefined : JSON.stringify(parameters));
+    const said = description === undefined ? undefined : await clean(description);
+    const schema =
+      given === undefined
+        ? undefined
+        : await replaceInJson(given, (text) => (schemaWords.has(text) ? text : clean(text)));
+    return {
+      ...tool,
+      name: byRules(name),
+      ...(said === undefined ? {} : { description: said }),
+      ...(schema === undefined ? {} : { parameters: JSON.parse(schema) as JsonObject }),
+      ...(parametersText === undefined ? {} : { parametersText: schema! }),
+    };
+  };
   try {
     const prompt = await eachOf(turn.prompt, cleanMessage);
     const completion = await eachOf(turn.completion, cleanMessage);
     return {
-      turn: { ...turn, prompt, completion },
-      correction: correction === null ? null : await clean(correction),
+      turn: { ...turn, prompt, completion, tools: await eachOf(turn.tools, cleanTool) },
+      correction: correction === null ? null : await cleanWhole(correction),
       found: data.counts,
     };
   } catch (error) {

@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { complete } from "../../core/completeness.ts";
 import { ProductionStore, readFeedback, readSpans } from "./production-store.ts";
 import type { Span } from "./span.ts";
 
@@ -88,6 +89,19 @@ it("keeps what is nested as deep as no message is, without its depths", async ()
   await store.addSpans([{ ...span("a"), model: { tools: deep } } as unknown as Span]);
   await store.close();
   expect(JSON.stringify([...readSpans(folder)])).toContain("[nested too deeply]");
+});
+
+it("keeps words and code as they are, and no key", async () => {
+  const content = "Give me a basic example: password: z.string(), hf_hub_download";
+  const said = (text: string) => ({ role: "user" as const, content: text });
+  const key = "lsv2_pt_0123456789abcdef0123456789abcdef_0123456789";
+  const messages = [said(content), said(`${content} ${key}`)];
+  const model = { model: "m", messages, tools: [], response: null, completeness: complete };
+  const store = new ProductionStore(folder);
+  await store.addSpans([{ ...span("a"), kind: "model", model }]);
+  await store.close();
+  const [kept] = readSpans(folder);
+  expect(kept!.model!.messages).toEqual([said(content), said(`${content} [redacted]`)]);
 });
 
 it("adds all feedback of a call, or none", async () => {
