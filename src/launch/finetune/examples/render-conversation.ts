@@ -44,8 +44,14 @@ function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Arr
 }
 
 /** Whether the tokens, read back, are the message: nothing of it may be lost. */
-function isFaithful(renderer: Renderer, message: ChatMessage, tokens: Int32Array): boolean {
-  const parsed = renderer.parse(tokens);
+function isFaithful(
+  renderer: Renderer,
+  message: ChatMessage,
+  tools: readonly ToolDefinition[],
+  tokens: Int32Array,
+): boolean {
+  // Examples may call tools that they do not list.
+  const parsed = renderer.parse(tokens, tools.length === 0 ? {} : { tools });
   const reasoning = message.reasoning?.trim() ?? "";
   return (
     parsed.toolCalls.length === (message.toolCalls?.length ?? 0) &&
@@ -62,9 +68,9 @@ export function responseTokens(
   at: string,
 ): Int32Array {
   const written = fromTemplate(renderer, message, tools);
-  if (written !== null && isFaithful(renderer, message, written)) return written;
+  if (written !== null && isFaithful(renderer, message, tools, written)) return written;
   for (const tokens of fromText(renderer, message))
-    if (isFaithful(renderer, message, tokens)) return tokens;
+    if (isFaithful(renderer, message, tools, tokens)) return tokens;
   const has = [
     ...(message.reasoning === undefined ? [] : ["reasoning"]),
     ...(message.toolCalls ? ["tool calls"] : []),
