@@ -100,7 +100,7 @@ class SyntaxReader implements CompletionReader {
   }
 
   get length(): number {
-    return this.#text.length;
+    return this.#text.tokens;
   }
 
   push(tokens: Int32Array): TextDelta {
@@ -136,7 +136,8 @@ class SyntaxReader implements CompletionReader {
 
   #start(): boolean {
     const { reasoning, prefix = "" } = this.#syntax;
-    const { text, isWhole } = this.#text;
+    const { isWhole } = this.#text;
+    const text = this.#text.slice(0);
     const begins = text.length - text.trimStart().length;
     if (begins === text.length && !isWhole) return false;
     if (reasoning !== undefined) {
@@ -161,32 +162,34 @@ class SyntaxReader implements CompletionReader {
     const { end } = this.#syntax.reasoning!;
     const found = this.#text.find(end, this.#at);
     const to = found === -1 ? this.#text.certainWithout(end) : found;
-    const { text } = this.#text;
+    const piece = this.#text.slice(this.#at, to);
     // Line breaks at either end are the template's.
-    if (this.#reasoning === "") while (this.#at < to && text[this.#at] === "\n") this.#at++;
-    let last = to;
-    while (last > this.#at && text[last - 1] === "\n") last--;
-    this.#reasoning += text.slice(this.#at, last);
-    this.#at = Math.max(this.#at, last);
+    let [first, last] = [0, piece.length];
+    if (this.#reasoning === "") while (piece[first] === "\n") first++;
+    while (last > first && piece[last - 1] === "\n") last--;
+    this.#reasoning += piece.slice(first, last);
+    this.#moveTo(this.#at + last);
     if (found === -1) return false;
-    this.#at = found + end.length;
+    this.#moveTo(found + end.length);
     this.#state = "content";
     this.#skipsLines = true;
     return true;
   }
 
   #write(): boolean {
-    const { text } = this.#text;
     if (this.#skipsLines) {
-      while (text[this.#at] === "\n") this.#at++;
-      if (this.#at === text.length) return false;
+      const text = this.#text.slice(this.#at);
+      let first = 0;
+      while (text[first] === "\n") first++;
+      this.#moveTo(this.#at + first);
+      if (first === text.length) return false;
       this.#skipsLines = false;
     }
     const isStart = this.#content === "" && this.#toolCalls.length === 0;
     const start = this.#calls?.find(this.#text, this.#at, isStart);
-    const to = Math.max(this.#at, start?.at ?? text.length);
-    this.#add(text.slice(this.#at, to));
-    this.#at = to;
+    const to = Math.max(this.#at, start?.at ?? this.#text.length);
+    this.#add(this.#text.slice(this.#at, to));
+    this.#moveTo(to);
     if (start?.isFound !== true) return false;
     this.#open = { from: to, read: this.#calls!.open(this.#text, to, this.#options.tools) };
     return true;
@@ -197,11 +200,16 @@ class SyntaxReader implements CompletionReader {
     if (found === null) return false;
     const { end, calls, malformed } = found;
     this.#malformed ??= malformed;
-    if (calls.length === 0) this.#add(this.#text.text.slice(from, end));
+    if (calls.length === 0) this.#add(this.#text.slice(from, end));
     this.#toolCalls.push(...calls);
-    this.#at = end;
+    this.#moveTo(end);
     this.#open = null;
     return true;
+  }
+
+  #moveTo(at: number): void {
+    this.#at = at;
+    this.#text.release(at);
   }
 
   #add(piece: string): void {

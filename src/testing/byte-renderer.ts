@@ -23,7 +23,7 @@ function readCall(text: string): Call | null {
   }
 }
 
-const calls: CallSyntax = {
+const callSyntax: CallSyntax = {
   marks: [opening, closing],
   find(text, from) {
     const at = text.find(opening, from);
@@ -33,9 +33,9 @@ const calls: CallSyntax = {
     const end = text.find(closing, at);
     if (end === -1) {
       const malformed = "A tool call is not closed.";
-      return text.isWhole ? { end: text.text.length, calls: [], malformed } : null;
+      return text.isWhole ? { end: text.length, calls: [], malformed } : null;
     }
-    const call = readCall(text.text.slice(at + opening.length, end));
+    const call = readCall(text.slice(at + opening.length, end));
     const after = end + closing.length;
     if (call !== null) return { end: after, calls: [call] };
     const malformed = "A tool call is not a JSON object with name and arguments.";
@@ -87,7 +87,7 @@ function decode(tokens: Int32Array): string {
 const reasoning = { start: "<think>", end: "</think>" };
 
 const reader: Renderer["reader"] = (options) =>
-  createCompletionReader({ decode, calls, reasoning }, options);
+  createCompletionReader({ decode, calls: callSyntax, reasoning }, options);
 
 /** See the head of this file. Reads `<think>...</think>` at the start as reasoning. */
 export function createByteRenderer(): Renderer {

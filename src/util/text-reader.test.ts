@@ -14,7 +14,7 @@ it("gives the text of the whole, however it is cut", () => {
       seen += reader.push(tokens.subarray(i, i + size));
       expect(text.startsWith(seen)).toBe(true);
     }
-    expect([seen, reader.text, reader.finish()]).toEqual([text, text, ""]);
+    expect([seen, reader.finish()]).toEqual([text, ""]);
     expect(reader.length).toBe(tokens.length);
   }
 });
@@ -26,8 +26,9 @@ it("decodes a window, not everything again", () => {
     return bytes(tokens);
   };
   const reader = new TextReader(counting);
-  for (let i = 0; i < 1000; i++) reader.push(Int32Array.of(97));
-  expect(reader.text).toHaveLength(1000);
+  let text = "";
+  for (let i = 0; i < 1000; i++) text += reader.push(Int32Array.of(97));
+  expect(text).toHaveLength(1000);
   expect(decoded).toBeLessThan(5000);
 });
 

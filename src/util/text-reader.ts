@@ -48,15 +48,9 @@ export class TextReader {
   // decoded with and without the new tokens, and the difference is new.
   #windowStart = 0;
   #readEnd = 0;
-  #text = "";
 
   constructor(decode: Decode) {
     this.#decodeTokens = decode;
-  }
-
-  /** Everything that is certain so far. */
-  get text(): string {
-    return this.#text;
   }
 
   /** Tokens so far. */
@@ -82,7 +76,6 @@ export class TextReader {
     const fresh = both.slice(known.length);
     this.#windowStart = this.#readEnd;
     this.#readEnd = this.#length;
-    this.#text += fresh;
     return fresh;
   }
 

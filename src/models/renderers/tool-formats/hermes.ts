@@ -59,9 +59,9 @@ export const hermesTools: ToolFormat = {
   },
   syntax: taggedCalls({
     begins: "{",
-    scan(start) {
-      const scan = new JsonScan(start);
-      return (text, end) => scan.endIn(text, end) !== -1;
+    scan() {
+      const scan = new JsonScan();
+      return (body) => scan.endIn(body) !== -1;
     },
     read: (body) => readJsonCall(tryParseExact(body)),
   }),

@@ -4,6 +4,8 @@ import type { ReadCall } from "./tool-format.ts";
 
 /** What models call the arguments, whatever their template asks for. */
 const argumentKeys = ["arguments", "parameters", "input", "args"];
+/** What a call may have besides. */
+const otherKeys = new Set(["name", "id", "type"]);
 
 type Fields = ReadonlyMap<string, ExactJson>;
 
@@ -20,12 +22,16 @@ function argumentFields(value: ExactJson | undefined): Fields | null {
   return inner === null || isFields(inner) ? argumentFields(inner) : null;
 }
 
+const isEmpty = (value: ExactJson): boolean => isFields(value) && value.size === 0;
+
 export function readJsonCall(value: ExactJson | undefined): ReadCall {
   if (value === undefined) return "a tool call is not JSON";
   const name = isFields(value) ? value.get("name") : undefined;
   if (!isFields(value) || typeof name !== "string") return 'a tool call has no "name"';
-  const key = argumentKeys.find((each) => value.has(each));
-  const fields = argumentFields(key === undefined ? undefined : value.get(key));
+  const given = argumentKeys.filter((key) => value.has(key)).map((key) => value.get(key) ?? null);
+  if (given.length === 0 && [...value.keys()].some((key) => !otherKeys.has(key)))
+    return `a call of "${name}" has fields, but no "arguments"`;
+  const fields = argumentFields(given.find((each) => each !== null && !isEmpty(each)));
   if (fields === null) return `the arguments of a call of "${name}" are not a JSON object`;
   return { name, arguments: writeExact(fields) };
 }
@@ -46,18 +52,14 @@ const [quote, backslash, openings, closings] = [34, 92, [91, 123], [93, 125]];
 
 /** Finds the end of a JSON object or list in a growing text, without asking whether it is valid. */
 export class JsonScan {
-  #at: number;
+  #at = 0;
   #depth = 0;
   #isInString = false;
   #end = -1;
 
-  constructor(start: number) {
-    this.#at = start;
-  }
-
-  /** Where it ends, looking up to `to`; -1 where it has not ended. */
-  endIn(text: string, to: number): number {
-    for (; this.#end === -1 && this.#at < to; this.#at++) {
+  /** Where it ends in a text that begins as the one before; -1 where it has not ended. */
+  endIn(text: string): number {
+    for (; this.#end === -1 && this.#at < text.length; this.#at++) {
       const unit = text.charCodeAt(this.#at);
       if (this.#isInString) {
         if (unit === backslash) this.#at++;

@@ -49,23 +49,22 @@ export function listedCalls(start: string, end: string): CallSyntax {
     find: (text, from) => findCalls(text, from, start, "["),
     open(marked, at) {
       const from = at + start.length;
-      const scan = new JsonScan(from);
       return () => {
-        const { text, isWhole } = marked;
-        const close = scan.endIn(text, text.length);
-        if (!isWhole) return null;
+        if (!marked.isWhole) return null;
+        const text = marked.slice(from);
+        const close = new JsonScan().endIn(text);
         const malformed = (why: string): FoundCalls => ({
-          end: text.length,
+          end: marked.length,
           calls: [],
           malformed: why,
         });
-        const list = close === -1 ? "" : text.slice(from, close).trimStart();
+        const list = close === -1 ? "" : text.slice(0, close).trimStart();
         if (!list.startsWith("[")) return malformed("a list of tool calls is not closed");
         const calls = readList(list);
         if (typeof calls === "string") return malformed(calls);
-        const after = text.length - text.slice(close).trimStart().length;
-        const isEnded = end !== "" && marked.find(end, close) === after;
-        return { end: isEnded ? after + end.length : close, calls };
+        const after = marked.length - text.slice(close).trimStart().length;
+        const isEnded = end !== "" && marked.find(end, after) === after;
+        return { end: isEnded ? after + end.length : from + close, calls };
       };
     },
   };

@@ -61,34 +61,33 @@ function readCalls(text: string, isOffered: (name: string) => boolean): Omit<Fou
       return calls.length === 0
         ? asContent("a tool call is not JSON", isTagged)
         : asContent("a tool call is followed by text", true);
-    const end = new JsonScan(at).endIn(own, own.length);
+    const end = new JsonScan().endIn(own.slice(at));
     if (end === -1) return asContent("a tool call is not closed");
-    const call = readCall(tryParseExact(own.slice(at, end)), isOffered);
+    const call = readCall(tryParseExact(own.slice(at, at + end)), isOffered);
     if (call === null) return asContent("a tool call has no name or parameters", isTagged);
     if (typeof call === "string") return asContent(call);
     calls.push(call);
-    at = end;
+    at += end;
   }
 }
 
 const syntax: CallSyntax = {
   marks: [pythonTag],
   find(text, from, isStart) {
-    const rest = text.text.slice(from);
-    const at = from + rest.length - rest.trimStart().length;
-    const isFound = isStart && (text.text[at] === "{" || text.find(pythonTag, at) === at);
-    if (isFound) return { at, isFound };
+    const all = { at: text.length, isFound: false };
+    if (!isStart) return all;
+    const own = text.slice(from).trimStart();
+    const at = text.length - own.length;
+    if (own.startsWith("{") || text.find(pythonTag, at) === at) return { at, isFound: true };
     // A tag may be beginning.
-    return isStart && text.certainWithout(pythonTag) === at
-      ? { at, isFound }
-      : { at: text.text.length, isFound };
+    return text.certainWithout(pythonTag) === at ? { at, isFound: false } : all;
   },
   open: (text, at, tools) => () =>
     text.isWhole
       ? {
-          end: text.text.length,
+          end: text.length,
           ...readCalls(
-            text.text.slice(at),
+            text.slice(at),
             (name) => tools?.some((tool) => tool.name === name) === true,
           ),
         }

@@ -80,6 +80,6 @@ function readCall(body: string, tools: readonly ToolDefinition[] | undefined): R
 
 export const xmlCalls: CallSyntax = taggedCalls({
   begins: "<function=",
-  scan: (start) => (text, end) => isWhole(text.slice(start, end)),
+  scan: () => isWhole,
   read: readCall,
 });

@@ -19,8 +19,8 @@ const mostEnds = 64;
 export interface TaggedBody {
   /** What every body begins with, after white space. */
   readonly begins: string;
-  /** Whether a body that begins at `start` is whole at its ends, which ascend. */
-  readonly scan: (start: number) => (text: string, end: number) => boolean;
+  /** Whether a body is whole that ends there; asked again with the same body and more. */
+  readonly scan: () => (body: string) => boolean;
   readonly read: (body: string, tools: readonly ToolDefinition[] | undefined) => ReadCall;
 }
 
@@ -33,7 +33,7 @@ export function findCalls(
 ): ReturnType<CallSyntax["find"]> {
   for (let at = text.find(start, from); at !== -1; at = text.find(start, at + 1)) {
     if (text.isToken(start)) return { at, isFound: true };
-    const gap = text.text.slice(at + start.length, at + start.length + longestGap);
+    const gap = text.slice(at + start.length).slice(0, longestGap);
     const after = gap.trimStart();
     if (after.startsWith(begins)) return { at, isFound: true };
     const isOpen = gap.length < longestGap && !text.isWhole;
@@ -48,11 +48,11 @@ export function taggedCalls({ begins, scan, read }: TaggedBody): CallSyntax {
     find: (text, from) => findCalls(text, from, callStart, begins),
     open(text, start, tools) {
       const bodyAt = start + callStart.length;
-      const isWholeAt = scan(bodyAt);
+      const isWhole = scan();
       const ends: number[] = [];
       let from = bodyAt;
       const readTo = (end: number): FoundCalls => {
-        const call = read(text.text.slice(bodyAt, end), tools);
+        const call = read(text.slice(bodyAt, end), tools);
         const after = end + callEnd.length;
         if (typeof call === "string") return { end: after, calls: [], malformed: call };
         const { malformed, ...rest } = call;
@@ -67,14 +67,18 @@ export function taggedCalls({ begins, scan, read }: TaggedBody): CallSyntax {
             first === undefined || !text.isToken(callStart) ? -1 : text.find(callStart, from);
           const isOver = next !== -1 && (end === -1 || next < end);
           if (end !== -1 && !isOver) {
-            if (isWholeAt(text.text, end)) return readTo(end);
+            if (isWhole(text.slice(bodyAt, end))) return readTo(end);
             ends.push(end);
             from = end + callEnd.length;
             if (ends.length < mostEnds) continue;
-          } else if (!isOver && !text.isWhole) return null;
+          } else if (!isOver && !text.isWhole) {
+            // What was searched is not searched again.
+            from = Math.max(from, text.length - callEnd.length + 1);
+            return null;
+          }
           if (ends[0] !== undefined) return readTo(ends[0]);
           return {
-            end: text.text.length,
+            end: text.length,
             calls: [],
             malformed: `a tool call is not closed by ${callEnd}`,
           };
