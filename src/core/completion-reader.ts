@@ -80,6 +80,8 @@ class SyntaxReader implements CompletionReader {
   #held = "";
   #content = "";
   #reasoning = "";
+  /** What became certain since the last tokens. */
+  #delta: TextDelta = { content: "", reasoning: "" };
   #malformed: string | undefined;
   readonly #toolCalls: Call[] = [];
 
@@ -104,19 +106,16 @@ class SyntaxReader implements CompletionReader {
   }
 
   push(tokens: Int32Array): TextDelta {
-    const [content, reasoning] = [this.#content.length, this.#reasoning.length];
+    this.#delta = { content: "", reasoning: "" };
     this.#text.push(tokens);
     while (this.#step());
-    return {
-      content: this.#content.slice(content),
-      reasoning: this.#reasoning.slice(reasoning),
-    };
+    return this.#delta;
   }
 
   finish(): ParsedCompletion {
     this.#text.finish();
     while (this.#step());
-    if (this.#toolCalls.length === 0) this.#content += this.#held;
+    if (this.#toolCalls.length === 0) this.#show(this.#held, "");
     return {
       content: this.#content,
       toolCalls: this.#toolCalls,
@@ -167,7 +166,7 @@ class SyntaxReader implements CompletionReader {
     let [first, last] = [0, piece.length];
     if (this.#reasoning === "") while (piece[first] === "\n") first++;
     while (last > first && piece[last - 1] === "\n") last--;
-    this.#reasoning += piece.slice(first, last);
+    this.#show("", piece.slice(first, last));
     this.#moveTo(this.#at + last);
     if (found === -1) return false;
     this.#moveTo(found + end.length);
@@ -212,9 +211,18 @@ class SyntaxReader implements CompletionReader {
     this.#text.release(at);
   }
 
+  #show(content: string, reasoning: string): void {
+    this.#content += content;
+    this.#reasoning += reasoning;
+    this.#delta = {
+      content: this.#delta.content + content,
+      reasoning: this.#delta.reasoning + reasoning,
+    };
+  }
+
   #add(piece: string): void {
     if (this.#calls === undefined) {
-      this.#content += piece;
+      this.#show(piece, "");
       return;
     }
     const all = this.#held + piece;
@@ -222,7 +230,7 @@ class SyntaxReader implements CompletionReader {
     this.#held = all.slice(shown.length);
     // White space around calls is not content, but between two texts it is.
     const isFirst = this.#content === "" && this.#toolCalls.length > 0;
-    this.#content += isFirst ? shown.trimStart() : shown;
+    this.#show(isFirst ? shown.trimStart() : shown, "");
   }
 }
 

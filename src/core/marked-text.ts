@@ -1,5 +1,5 @@
 /**
- * Text of sampled tokens as they arrive, in which markup is what was sampled as a token of its own: the same
+ * Text of sampled tokens as they arrive, in which markup is what was sampled as one token for it: the same
  * characters in ordinary tokens are text. Only where the vocabulary has no such token is markup found by its text.
  */
 import {

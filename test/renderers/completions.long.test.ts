@@ -25,7 +25,7 @@ describe.skipIf(path === null)(
     it.each(cases.map((one) => [`${one.kind}: ${one.name}`, one] as const))(
       "%s",
       async (_, one) => {
-        await checkCompletion(one);
+        await expect(checkCompletion(one)).resolves.toBeUndefined();
       },
     );
   },
@@ -136,7 +136,9 @@ describe("values of calls in XML", () => {
       ["control", "\n</tool_call>"],
     ];
     const expected = { texts: [`{"a":${json}}`], malformed: malformed ?? null };
-    await checkCompletion({ name, format: "xml", answer, request, expect: expected });
+    await expect(
+      checkCompletion({ name, format: "xml", answer, request, expect: expected }),
+    ).resolves.toBeUndefined();
   });
 
   const call = (name: string, body: string): readonly Part[] => [
@@ -208,7 +210,9 @@ describe("values of calls in XML", () => {
   ];
   it.each(others)("%s", async (name, parameters, answer, expected) => {
     const request = { tools: [offered("f", parameters)] };
-    await checkCompletion({ name, format: "xml", answer, request, expect: expected });
+    await expect(
+      checkCompletion({ name, format: "xml", answer, request, expect: expected }),
+    ).resolves.toBeUndefined();
   });
 });
 
@@ -374,14 +378,16 @@ describe("markup", () => {
     },
   ];
   it.each(cases.map((one) => [one.name, one] as const))("%s", async (_, one) => {
-    await checkCompletion({ ...one, request: { tools: write, ...one.request } });
+    await expect(
+      checkCompletion({ ...one, request: { tools: write, ...one.request } }),
+    ).resolves.toBeUndefined();
   });
 
   it("is text where no tools were offered", async () => {
     const content = `<tool_call>\n${json("a")}\n</tool_call>`;
     const answer = [["control", "<think>\nhm\n</think>\n\n"], ...hermes("a")] as const;
     const expected = { calls: [], content, reasoning: "hm", malformed: null };
-    await checkCompletion({ name: "", answer, expect: expected });
+    await expect(checkCompletion({ name: "", answer, expect: expected })).resolves.toBeUndefined();
   });
 });
 
@@ -427,13 +433,15 @@ describe("arguments", () => {
       ];
       const expected =
         read === null ? { calls: [], malformed: /"f"/ } : { texts: [read], malformed: null };
-      await checkCompletion({
-        name: "",
-        model,
-        answer,
-        request: { tools, ...off },
-        expect: expected,
-      });
+      await expect(
+        checkCompletion({
+          name: "",
+          model,
+          answer,
+          request: { tools, ...off },
+          expect: expected,
+        }),
+      ).resolves.toBeUndefined();
     },
   );
 
@@ -443,24 +451,28 @@ describe("arguments", () => {
     ['{"name": "f", "input": {"a": 1.0}}', '{"a":1.0}'],
   ])("of Llama: %s", async (text, read) => {
     const answer = [["plain", text]] as const;
-    await checkCompletion({
-      name: "",
-      model: "llama3_2",
-      answer,
-      request: { tools },
-      expect: { texts: [read], malformed: null },
-    });
+    await expect(
+      checkCompletion({
+        name: "",
+        model: "llama3_2",
+        answer,
+        request: { tools },
+        expect: { texts: [read], malformed: null },
+      }),
+    ).resolves.toBeUndefined();
   });
 
   it("of Llama that are no object are marked", async () => {
     const text = '{"name": "f", "parameters": [1]}';
     const expected = { calls: [], content: text, malformed: /not a JSON object/ };
-    await checkCompletion({
-      name: "",
-      model: "llama3_2",
-      answer: [["plain", text]],
-      request: { tools },
-      expect: expected,
-    });
+    await expect(
+      checkCompletion({
+        name: "",
+        model: "llama3_2",
+        answer: [["plain", text]],
+        request: { tools },
+        expect: expected,
+      }),
+    ).resolves.toBeUndefined();
   });
 });

@@ -195,7 +195,8 @@ export const rolloutMetrics = [
       {
         names: ["episode/calls/malformed"],
         unit: "mean count",
-        meaning: "Calls per rollout with a tool call that could not be parsed.",
+        meaning:
+          "Calls per rollout with a tool call that could not be read, or has what its tool does not take.",
       },
       {
         names: ["episode/text/empty", "episode/text/garbled", "episode/text/repeated"],

@@ -48,7 +48,7 @@ class TokenCall {
         onRestart: () => {
           this.#readers = this.#createReaders();
         },
-        // Where nobody waits for a part of it, a response is read at its end.
+        // A response of which no part is needed earlier is read at its end.
         ...(this.#stops.length > 0 || this.#call.onDelta
           ? {
               onChunk: ({ index, tokens }) => {
