@@ -7,7 +7,16 @@ import { createRandom } from "../../src/util/random.ts";
 import { createByteRenderer } from "../../src/testing/index.ts";
 import { idsOf, loadModel, type Part } from "./completion-world.ts";
 
+const wholeCalls = [
+  '{"name": "f", "parameters": {"a": 1}}',
+  '<tool_call>{"name": "f", "arguments": {"a": "x"}}</tool_call>',
+  "<tool_call><function=f><parameter=a>x</parameter></function></tool_call>",
+  '[TOOL_CALLS][{"name": "f"}]',
+  '<|python_tag|>{"name": "f"}',
+  '<|tool_call|>[{"name": "f"}]<|/tool_call|>',
+];
 const pieces = [
+  ...wholeCalls,
   "<think>\n",
   "\n</think>\n\n",
   "<tool_call>\n",
@@ -19,7 +28,6 @@ const pieces = [
   "<|tool_call|>",
   "<|/tool_call|>",
   '{"name": "f", "arguments": {"a": "',
-  '{"name": "f", "parameters": {"a": 1}}',
   '[{"name": "f", "arguments": {}}]',
   '"}}',
   "}",
@@ -28,11 +36,6 @@ const pieces = [
   "<parameter=a>\n",
   "\n</parameter>\n",
   "</function>",
-  '<tool_call>{"name": "f", "arguments": {"a": "x"}}</tool_call>',
-  "<tool_call><function=f><parameter=a>x</parameter></function></tool_call>",
-  '[TOOL_CALLS][{"name": "f"}]',
-  '<|python_tag|>{"name": "f"}',
-  '<|tool_call|>[{"name": "f"}]<|/tool_call|>',
   "\n",
   " ",
   "\n\n",
@@ -78,10 +81,11 @@ describe.each([...families, "bytes"])("%s", (name) => {
     const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)]!;
     let calls = 0;
     for (let i = 0; i < 800; i++) {
-      const count = 1 + Math.floor(next() * 10);
+      const [from, most] = next() < 0.3 ? [wholeCalls, 2] : [pieces, 10];
+      const count = 1 + Math.floor(next() * most);
       const parts = Array.from({ length: count }, (): Part => [
         next() < 0.7 ? "control" : "plain",
-        pick(pieces),
+        pick(from),
       ]);
       const all = tokenizer
         ? [...idsOf(tokenizer, parts)]
@@ -103,7 +107,7 @@ describe.each([...families, "bytes"])("%s", (name) => {
         expect(renderer.decode(ids)).toContain(whole.content);
       }
     }
-    expect(calls).toBeGreaterThan(3);
+    expect(calls).toBeGreaterThan(10);
   });
 });
 
