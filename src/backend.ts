@@ -46,9 +46,14 @@ export type { RowProvenance, RowSegment, TrainingRow } from "./core/loss/trainin
 
 // Sampling and messages
 export { defaultSampling } from "./core/policy.ts";
+export { createCompletionReader, readWhole } from "./core/completion-reader.ts";
+export type { CallSyntax, CompletionSyntax, FoundCalls } from "./core/completion-reader.ts";
+export type { MarkedText, Markup } from "./core/marked-text.ts";
 export type {
+  CompletionReader,
   LongTextRenderer,
   ParsedCompletion,
+  ReadOptions,
   RenderedPrompt,
   Renderer,
   RenderOptions,
@@ -59,6 +64,7 @@ export type {
   SamplingParams,
   StopReason,
   StopSpec,
+  TextDelta,
   WeightChange,
 } from "./core/policy.ts";
 export type {

@@ -163,8 +163,41 @@ export interface ParsedCompletion {
   readonly reasoning?: string;
   /** Without ids: the gateway makes them. Empty when there are none. */
   readonly toolCalls: readonly Omit<ToolCall, "id">[];
-  /** Set when something that looked like a tool call could not be read; it stays in `content`. */
+  /**
+   * Why something that looked like a tool call could not be read, and is in `content`; or that a call's tool was not
+   * offered, or does not take a value of it.
+   */
   readonly malformed?: string;
+}
+
+/** What a completion is read with. */
+export interface ReadOptions {
+  /**
+   * Tools that the request offered: values that a family writes without types get those of their schemas. Where it
+   * offered none, what looks like a call is text. @default not known
+   */
+  readonly tools?: readonly ToolDefinition[];
+  /** As in `RenderOptions`. */
+  readonly thinking?: boolean;
+  /** The completion ends where one of them begins. @default none */
+  readonly stops?: readonly string[];
+}
+
+/** Newly certain text of a completion. */
+export interface TextDelta {
+  readonly content: string;
+  readonly reasoning: string;
+}
+
+/** Reads a completion while it is sampled. However its tokens are cut, it is the same message. */
+export interface CompletionReader {
+  /** Returns the text that became certain: those of all calls are the beginning of the message. */
+  push(tokens: Int32Array): TextDelta;
+  /** The stop string that is complete; later tokens do not count. */
+  readonly stopString: string | undefined;
+  /** Tokens that count. */
+  readonly length: number;
+  finish(): ParsedCompletion;
 }
 
 /** The form that a completion is to have. */
@@ -203,7 +236,9 @@ export interface Renderer {
    * Reads sampled tokens, with or without the final stop token. Reasoning that was not closed is
    * `reasoning`; a tool call that was not closed makes the completion `malformed`.
    */
-  parse(tokens: Int32Array): ParsedCompletion;
+  parse(tokens: Int32Array, options?: ReadOptions): ParsedCompletion;
+  /** Reads the same as `parse`, piece by piece. */
+  reader(options?: ReadOptions): CompletionReader;
   /** The completions that have a form; null, or absent, where that cannot be said of this family. */
   grammar?(form: CompletionForm): Grammar | null;
   /** Plain text to ids, without special tokens; absent where a family cannot do it. */

@@ -28,7 +28,7 @@ export interface Trace {
   readonly tools: readonly ToolDefinition[];
   /** The assistant message that the client received. */
   readonly response: ChatMessage;
-  /** Set when a tool call could not be parsed; says why. */
+  /** Why a tool call could not be read, or in what it differs from its tool. */
   readonly malformed?: string;
   /** [prompt] ids of the model's input. */
   readonly promptIds: Int32Array;

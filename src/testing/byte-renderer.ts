@@ -2,6 +2,7 @@
  * A ChatML-like renderer whose tokens are the bytes of UTF-8 and a few special ids. Tool calls are
  * written as Hermes does: `<tool_call>{"name": ..., "arguments": ...}</tool_call>`.
  */
+import { createCompletionReader, readWhole, type CallSyntax } from "../core/completion-reader.ts";
 import { joinTokens } from "../util/token-prefix.ts";
 import type { ChatMessage, ToolDefinition } from "../core/message.ts";
 import { messageText } from "../core/message-text.ts";
@@ -22,35 +23,25 @@ function readCall(text: string): Call | null {
   }
 }
 
-function readCalls(text: string): ParsedCompletion {
-  const toolCalls: Call[] = [];
-  let content = "";
-  let at = 0;
-  for (;;) {
-    const start = text.indexOf(opening, at);
-    if (start === -1) break;
-    const end = text.indexOf(closing, start);
-    const inner = text.slice(start + opening.length, end === -1 ? undefined : end);
-    const call = end === -1 ? null : readCall(inner);
-    if (!call) {
-      const why = end === -1 ? "is not closed" : "is not a JSON object with name and arguments";
-      return { content: text.trim(), toolCalls: [], malformed: `A tool call ${why}.` };
+const callSyntax: CallSyntax = {
+  marks: [opening, closing],
+  find(text, from) {
+    const at = text.find(opening, from);
+    return { at: at === -1 ? text.certainWithout(opening) : at, isFound: at !== -1 };
+  },
+  open: (text, at) => () => {
+    const end = text.find(closing, at);
+    if (end === -1) {
+      const malformed = "A tool call is not closed.";
+      return text.isWhole ? { end: text.length, calls: [], malformed } : null;
     }
-    content += text.slice(at, start);
-    toolCalls.push(call);
-    at = end + closing.length;
-  }
-  if (toolCalls.length === 0) return { content: text, toolCalls };
-  return { content: (content + text.slice(at)).trim(), toolCalls };
-}
-
-/** Text of one completion, read as a message. */
-function parseBytesText(text: string): ParsedCompletion {
-  if (!text.startsWith("<think>")) return readCalls(text);
-  const end = text.indexOf("</think>");
-  if (end === -1) return { content: "", reasoning: text.slice(7), toolCalls: [] };
-  return { ...readCalls(text.slice(end + 8)), reasoning: text.slice(7, end) };
-}
+    const call = readCall(text.slice(at + opening.length, end));
+    const after = end + closing.length;
+    if (call !== null) return { end: after, calls: [call] };
+    const malformed = "A tool call is not a JSON object with name and arguments.";
+    return { end: after, calls: [], malformed };
+  },
+};
 
 /** Special ids of the byte renderer; ids below 256 are bytes. */
 export const byteTokens = { turnStart: 256, turnEnd: 257 } as const;
@@ -93,6 +84,11 @@ function decode(tokens: Int32Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
+const reasoning = { start: "<think>", end: "</think>" };
+
+const reader: Renderer["reader"] = (options) =>
+  createCompletionReader({ decode, calls: callSyntax, reasoning }, options);
+
 /** See the head of this file. Reads `<think>...</think>` at the start as reasoning. */
 export function createByteRenderer(): Renderer {
   return {
@@ -109,7 +105,8 @@ export function createByteRenderer(): Renderer {
       const added = writeMessages([...ending, ...encoder.encode("\n")], newMessages);
       return { tokens: joinTokens(previous, added) };
     },
-    parse: (tokens) => parseBytesText(decode(tokens)),
+    parse: (tokens, options) => readWhole(reader(options), tokens),
+    reader,
     encode: (text) => Int32Array.from(encoder.encode(text)),
     decode,
   };

@@ -1,3 +1,4 @@
+import { createCompletionReader } from "../../src/core/completion-reader.ts";
 import { describe, expect, it } from "vitest";
 import type { SamplerTarget } from "../../src/core/backend.ts";
 import { createGateway, createMemoryTraceStore } from "../../src/gateway/index.ts";
@@ -240,9 +241,12 @@ describe("traces", () => {
   it("are not made of failures", async () => {
     const renderer = {
       ...createByteRenderer(),
-      decode: () => {
-        throw new Error("cannot decode");
-      },
+      reader: () =>
+        createCompletionReader({
+          decode: () => {
+            throw new Error("cannot decode");
+          },
+        }),
     };
     const { sampler } = createScriptedTarget(() => "ab");
     for (const target of [

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { ChatMessage, ToolDefinition } from "../../src/core/message.ts";
 import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
-import { createChatmlRenderer } from "../../src/models/renderers/chatml.ts";
 import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
 import type { TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { loadReal } from "./real-tokenizers.ts";
@@ -19,11 +18,6 @@ const renderers: readonly (readonly [string, Renderer, TextTokenizer])[] = [
   ["Qwen 2.5", chooseRenderer(qwen25.tokenizer, qwen25.config), qwen25.tokenizer],
   ["Qwen 3", chooseRenderer(qwen3.tokenizer, qwen3.config), qwen3.tokenizer],
   ["Llama 3", chooseRenderer(llama.tokenizer, llama.config), llama.tokenizer],
-  [
-    "ChatML with XML calls",
-    createChatmlRenderer(qwen3.tokenizer, { tools: "xml" }),
-    qwen3.tokenizer,
-  ],
   ["Qwen 2.5's template", jinja(qwen25), qwen25.tokenizer],
   ["Qwen 3's template", jinja(qwen3), qwen3.tokenizer],
   ["Llama's template", jinja(llama), llama.tokenizer],

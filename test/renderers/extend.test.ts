@@ -6,7 +6,7 @@ import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
 import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
 import type { TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { tools } from "./conversations.ts";
-import { loadReal, type RealModel } from "./real-tokenizers.ts";
+import { loadReal, withMarkup, type RealModel } from "./real-tokenizers.ts";
 import { lastQuestionTemplate, openThinkTemplate, smollm2Template } from "./templates.ts";
 
 const question: ChatMessage = { role: "user", content: "Q" };
@@ -116,7 +116,7 @@ describe("templates that write the past anew", () => {
 
   it("read reasoning that began in the prompt", () => {
     const [tokenizer, renderer] = jinja("qwen3", openThinkTemplate);
-    const think = (text: string) => renderer.parse(Int32Array.from(tokenizer.encode(text)));
+    const think = (text: string) => renderer.parse(withMarkup(tokenizer, text));
     expect(think("hm\n</think>\n\nA")).toEqual({ content: "A", reasoning: "hm", toolCalls: [] });
     expect(think("hm")).toEqual({ content: "", reasoning: "hm", toolCalls: [] });
   });

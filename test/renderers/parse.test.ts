@@ -5,8 +5,23 @@ import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
 import { splitReasoning } from "../../src/models/renderers/reasoning.ts";
 import { hermesTools } from "../../src/models/renderers/tool-formats/hermes.ts";
 import { llamaTools } from "../../src/models/renderers/tool-formats/llama-json.ts";
-import { xmlTools } from "../../src/models/renderers/tool-formats/qwen-xml.ts";
-import { loadReal } from "./real-tokenizers.ts";
+import { xmlCalls } from "../../src/models/renderers/tool-formats/qwen-xml.ts";
+import {
+  createCompletionReader,
+  readWhole,
+  type CallSyntax,
+} from "../../src/core/completion-reader.ts";
+import type { ParsedCompletion, ReadOptions } from "../../src/core/policy.ts";
+import { isSameJson, parseExact } from "../../src/util/exact-json.ts";
+import { loadReal, withMarkup } from "./real-tokenizers.ts";
+
+/** Units as tokens: markup has no ids. */
+const decode = (tokens: Int32Array): string =>
+  Array.from(tokens, (unit) => String.fromCharCode(unit)).join("");
+function parse(calls: CallSyntax, text: string, options?: ReadOptions): ParsedCompletion {
+  const units = Int32Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+  return readWhole(createCompletionReader({ decode, calls }, options), units);
+}
 
 const written = (parts: readonly { text: string }[]): string =>
   parts.map(({ text }) => text).join("");
@@ -14,7 +29,6 @@ const written = (parts: readonly { text: string }[]): string =>
 describe.each([
   ["Hermes", hermesTools],
   ["Llama", llamaTools],
-  ["XML", xmlTools],
 ])("%s calls", (_, format) => {
   it.each([
     "{}",
@@ -23,11 +37,13 @@ describe.each([
     '{"id":12345678901234567890,"2":1,"1":2}',
     '{"text":"</parameter>\\n<b>&amp;"}',
   ])("are read as they are written: %s", (text) => {
-    const answer = written(format.call("f", text));
-    expect(format.parse(answer)).toEqual({
-      content: "",
-      toolCalls: [{ name: "f", arguments: text }],
-    });
+    const { content, toolCalls } = parse(format.syntax, written(format.call("f", text)));
+    expect([content, toolCalls.length, toolCalls[0]?.name]).toEqual(["", 1, "f"]);
+    const read = toolCalls[0]!.arguments;
+    expect(isSameJson(parseExact(read), parseExact(text))).toBe(true);
+    expect(Object.keys(JSON.parse(read) as object)).toEqual(
+      Object.keys(JSON.parse(text) as object),
+    );
   });
 
   it("never throw, whatever the text", () => {
@@ -44,12 +60,12 @@ describe.each([
       "\\",
     );
     pieces.push("<|python_tag|>", ";", "\n", "x", '{"name": "f", "arguments": {}}', "null");
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < 5000; i++) {
       const text = Array.from(
         { length: 1 + Math.floor(random() * 9) },
         () => pieces[Math.floor(random() * pieces.length)],
       ).join("");
-      const parsed = format.parse(text);
+      const parsed = parse(format.syntax, text);
       expect(typeof parsed.content).toBe("string");
       for (const call of parsed.toolCalls) expect(call.name).not.toBe("");
     }
@@ -59,7 +75,7 @@ describe.each([
 describe("Llama calls", () => {
   it("are several when a semicolon is between them", () => {
     const text = '{"name": "f", "parameters": {"a": 1}}; {"name": "g", "parameters": {}}';
-    expect(llamaTools.parse(text).toolCalls).toEqual([
+    expect(parse(llamaTools.syntax, text).toolCalls).toEqual([
       { name: "f", arguments: '{"a":1}' },
       { name: "g", arguments: "{}" },
     ]);
@@ -68,7 +84,7 @@ describe("Llama calls", () => {
   it.each(['{"name": "Bob", "age": 3}', '{"a": 1}', "[1, 2]", "plain { text", "{}", "{"])(
     "are not any JSON: %s",
     (text) => {
-      expect(llamaTools.parse(text)).toEqual({ content: text, toolCalls: [] });
+      expect(parse(llamaTools.syntax, text)).toEqual({ content: text, toolCalls: [] });
     },
   );
 
@@ -78,7 +94,7 @@ describe("Llama calls", () => {
     ["<|python_tag|>print(1)", /not JSON/],
     ['{"name": "f", "parameters": {}} and so on', /followed by text/],
   ])("say why they could not be read: %s", (text, why) => {
-    const parsed = llamaTools.parse(text);
+    const parsed = parse(llamaTools.syntax, text);
     expect(parsed).toMatchObject({ content: text, toolCalls: [] });
     expect(parsed.malformed).toMatch(why);
   });
@@ -89,7 +105,7 @@ describe("XML calls", () => {
     const body = (value: string): string =>
       `<tool_call>\n<function=f>\n<parameter=a>\n${value}\n</parameter>\n</function>\n</tool_call>`;
     const read = (value: string): string | undefined =>
-      xmlTools.parse(body(value)).toolCalls[0]?.arguments;
+      parse(xmlCalls, body(value)).toolCalls[0]?.arguments;
     expect(read("12")).toBe('{"a":12}');
     expect(read("[1, 2]")).toBe('{"a":[1,2]}');
     expect(read("true story")).toBe('{"a":"true story"}');
@@ -99,11 +115,11 @@ describe("XML calls", () => {
 
   it.each([
     ["<tool_call><function=f><parameter=a>1</function></tool_call>", /not closed/],
-    ["<tool_call>{}</tool_call>", /no complete/],
+    ["<tool_call><function=f x></function></tool_call>", /no complete/],
     ["<tool_call><function=f>", /not closed/],
     ["<tool_call><function=f>hey</function></tool_call>", /outside/],
   ])("say why they could not be read: %s", (text, why) => {
-    const parsed = xmlTools.parse(text);
+    const parsed = parse(xmlCalls, text);
     expect(parsed).toMatchObject({ content: text, toolCalls: [] });
     expect(parsed.malformed).toMatch(why);
   });
@@ -112,8 +128,9 @@ describe("XML calls", () => {
 describe("reasoning", () => {
   it.each([
     ["<think>\na\n</think>\n\nb", { reasoning: "a", rest: "b" }],
-    ["<think>a", { reasoning: "a", rest: "" }],
-    ["a</think>b", { reasoning: "a", rest: "b" }],
+    ["\n <think>a</think></think>b", { reasoning: "a", rest: "</think>b" }],
+    ["<think>a", { rest: "<think>a" }],
+    ["a</think>b", { rest: "a</think>b" }],
     ["a <think> b", { rest: "a <think> b" }],
     ["", { rest: "" }],
   ])("is split from %j", (text, expected) => {
@@ -125,7 +142,7 @@ describe("reasoning", () => {
     const renderer = chooseRenderer(tokenizer, config);
     const call = written(hermesTools.call("f", "{}"));
     const text = `<think>\n${call}\n</think>\n\n${call}`;
-    const parsed = renderer.parse(Int32Array.from(tokenizer.encode(text)));
+    const parsed = renderer.parse(withMarkup(tokenizer, text));
     expect(parsed).toEqual({
       content: "",
       reasoning: call,

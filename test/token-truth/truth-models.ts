@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import type { Renderer } from "../../src/core/policy.ts";
 import { chooseRenderer } from "../../src/models/renderers/choose-renderer.ts";
-import { createChatmlRenderer } from "../../src/models/renderers/chatml.ts";
 import { createJinjaRenderer } from "../../src/models/renderers/jinja/jinja.ts";
 import { createTokenizer, type TextTokenizer } from "../../src/models/tokenizers/tokenizer.ts";
 import { familyTemplates, loadFamily } from "../renderers/family-templates.ts";
@@ -91,12 +90,10 @@ export function loadFamilyModels(): readonly TruthModel[] {
 /** Qwen 3 thinking and not, and its tokenizer with calls in XML. */
 export function loadQwen3Models(): readonly TruthModel[] {
   const qwen3 = real("qwen3");
-  const xml = createChatmlRenderer(qwen3.tokenizer, { tools: "xml" });
   const jinjaXml = createJinjaRenderer(qwen3.tokenizer, { template: xmlTemplate });
   return [
     model("qwen3", qwen3.tokenizer, native(qwen3), 151_643, 3),
     model("qwen3 off", qwen3.tokenizer, native(qwen3, false), 151_643, 1.5),
-    model("qwen xml", qwen3.tokenizer, xml, 151_643, 1.5),
     model("jinja xml", qwen3.tokenizer, jinjaXml, 151_643, 0.15),
   ];
 }

@@ -7,7 +7,7 @@ import { CallAbort } from "../call/call-abort.ts";
 import type { CallRequest } from "../call/call-request.ts";
 import { runCall, type CallContext, type FinishedCall } from "../call/call.ts";
 import { unenforcedOf } from "../call/output-form.ts";
-import type { TextDelta } from "../call/delta-reader.ts";
+import type { TextDelta } from "../../core/policy.ts";
 import type { GatewayContext } from "../gateway-context.ts";
 import { EventStream } from "../http/event-stream.ts";
 import type { JsonFields } from "../../util/json-object.ts";

@@ -3,12 +3,11 @@
  * captured completion at the end. Knows neither wire formats of clients nor stores.
  */
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
-import type { Renderer } from "../../core/policy.ts";
+import type { Renderer, TextDelta } from "../../core/policy.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
 import type { CallGate } from "../call/call-gate.ts";
 import type { CallUsage, Completion } from "../call/call-request.ts";
-import type { TextDelta } from "../call/delta-reader.ts";
 import type { SessionCall } from "../call/plan-call.ts";
 import type { PreparedCall, PromptLimit } from "../call/prompt.ts";
 import type { WorkerAdmin } from "../worker-admin.ts";

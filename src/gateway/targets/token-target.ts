@@ -3,9 +3,10 @@
  * sampled, so it owns the chat template. Knows neither wire formats nor where tokens are sampled.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
-import type { Renderer, Sample } from "../../core/policy.ts";
+import type { CompletionReader, Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
-import { readMessage } from "../call/completion.ts";
+import { createCompletionReader } from "../../core/completion-reader.ts";
+import { messageOf } from "../call/completion.ts";
 import { unmetOf } from "../call/output-form.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
 import { prepareCall, type PreparedCall, type PromptLimit } from "../call/prompt.ts";
@@ -13,7 +14,7 @@ import { defined } from "../../util/defined.ts";
 import type { SampleCall, TokenSource } from "./token-source.ts";
 
 class TokenCall {
-  #readers: readonly ChoiceReader[] | null = null;
+  #readers: readonly ChoiceReader[];
   #committed = false;
   #firstTokenMark: number | undefined;
   readonly #call: TargetCall;
@@ -47,13 +48,14 @@ class TokenCall {
         onRestart: () => {
           this.#readers = this.#createReaders();
         },
-        ...(this.#readers
+        // A response of which no part is needed earlier is read at its end.
+        ...(this.#stops.length > 0 || this.#call.onDelta
           ? {
               onChunk: ({ index, tokens }) => {
                 this.#firstTokenMark ??= performance.now();
                 try {
-                  this.#readers?.[index]?.push(tokens);
-                  if (this.#readers?.every((reader) => reader.stopped)) abort.abort("stop");
+                  this.#readers[index]?.push(tokens);
+                  if (this.#readers.every((reader) => reader.stopped)) abort.abort("stop");
                 } catch (error) {
                   // Not to be thrown into the source, which serves other calls, too.
                   failure ??= error;
@@ -82,58 +84,42 @@ class TokenCall {
     return this.#firstTokenMark;
   }
 
-  finish(sample: Sample, choice: number): FinishedChoice {
+  finish(sampled: Sample, choice: number): FinishedChoice {
     const { request } = this.#call;
-    const reader = this.#readers?.[choice];
-    const { tokens, logprobs, temperedLogprobs, stopReason, weightVersion, weightChanges } =
-      reader?.finish(sample) ?? sample;
-    const read = readMessage(this.#renderer, tokens, {
-      raw: request.rawPrompt !== undefined,
-      toolsOffered: request.tools.length > 0,
-      stops: reader?.stopped === true ? this.#stops : [],
-      key: `${choice}:${this.#prepared.sampleKey}`,
-    });
-    const unmet = unmetOf(this.#prepared.form ?? null, read.message);
-    const shown = reader?.deltas?.finish(read.message);
-    const stopString = reader?.stopString;
+    const read = this.#readers[choice]!.finish(sampled);
+    const { sample, parsed, rest, stopString } = read;
+    const { temperedLogprobs, weightChanges, ...own } = sample;
+    const message = messageOf(parsed, `${choice}:${this.#prepared.sampleKey}`);
+    const unmet = unmetOf(this.#prepared.form ?? null, message);
     return {
-      ...read,
-      ...defined({ unmet }),
+      ...own,
+      ...defined({ temperedLogprobs, weightChanges, malformed: parsed.malformed, unmet }),
       choice,
-      stopReason,
-      tokens,
-      logprobs,
-      ...defined({ temperedLogprobs }),
-      weightVersion,
-      ...defined({ weightChanges }),
+      message,
       ...(stopString !== undefined && request.stops.includes(stopString) ? { stopString } : {}),
-      message: shown?.message ?? read.message,
-      rest: shown?.delta ?? { content: "", reasoning: "" },
+      rest,
     };
   }
 
-  #createReaders(): ChoiceReader[] | null {
-    const { request, onDelta } = this.#call;
+  #createReader(): CompletionReader {
+    const { tools, thinking, rawPrompt } = this.#call.request;
+    const renderer = this.#renderer;
     const stops = this.#stops;
-    if (stops.length === 0 && !onDelta) return null;
-    return Array.from(
-      { length: request.n },
-      (_, choice) =>
-        new ChoiceReader({
-          renderer: this.#renderer,
-          stops,
-          toolsOffered: request.tools.length > 0,
-          raw: request.rawPrompt !== undefined,
-          ...(onDelta
-            ? {
-                onDelta: (delta) => {
-                  this.#committed = true;
-                  onDelta(choice, delta);
-                },
-              }
-            : {}),
-        }),
-    );
+    // What continues a text is text, whatever it looks like.
+    if (rawPrompt !== undefined)
+      return createCompletionReader({ decode: (tokens) => renderer.decode(tokens) }, { stops });
+    return renderer.reader({ tools, stops, ...defined({ thinking }) });
+  }
+
+  #createReaders(): readonly ChoiceReader[] {
+    const { request, onDelta } = this.#call;
+    return Array.from({ length: request.n }, (_, choice) => {
+      if (!onDelta) return new ChoiceReader(this.#createReader());
+      return new ChoiceReader(this.#createReader(), (delta) => {
+        this.#committed = true;
+        onDelta(choice, delta);
+      });
+    });
   }
 }
 

@@ -11,7 +11,7 @@ import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 /** `Renderer`, with encoding steps in place of their results. */
 export interface RendererSteps extends Pick<
   Renderer,
-  "family" | "stop" | "parse" | "decode" | "grammar"
+  "family" | "stop" | "parse" | "reader" | "decode" | "grammar"
 > {
   render(messages: readonly ChatMessage[], options: RenderOptions): Encoding<RenderedPrompt>;
   extend(
@@ -30,14 +30,15 @@ export function roomAfter(
 }
 
 export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): Renderer {
-  const { family, stop, parse, decode, grammar } = steps;
+  const { family, stop, parse, reader, decode, grammar } = steps;
   const now = <T>(encoding: Encoding<T>): T => encodeNow(tokenizer, encoding);
   return {
     family,
     stop,
     ...defined({ grammar }),
-    parse: (tokens) => parse(tokens),
-    decode: (tokens) => decode(tokens),
+    parse,
+    reader,
+    decode,
     inspect: (tokens) => tokenizer.decode(tokens),
     render: (messages, options = {}) => now(steps.render(messages, options)),
     extend: (previous, messages, options = {}) => now(steps.extend(previous, messages, options)),

@@ -9,7 +9,7 @@ import { completionGrammar } from "./completion-grammar.ts";
 import { messageText } from "../../core/message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
-import { llamaTools, pythonTag } from "./tool-formats/llama-json.ts";
+import { llamaTools } from "./tool-formats/llama-json.ts";
 import { createTurnRenderer } from "./turn-renderer.ts";
 
 export interface Llama3Options {
@@ -92,10 +92,9 @@ export function createLlama3Renderer(
     endsToo: ["<|eom_id|>"],
     separator: "",
     opening: header("assistant"),
-    shown: [pythonTag],
+    syntax: { calls: llamaTools.syntax },
     whole: (messages, tools) => wholePrompt(messages, tools, date),
     more: (messages) => messages.flatMap(turn),
     grammar: (form) => completionGrammar(llamaTools.grammar, form),
-    parse: llamaTools.parse,
   });
 }

@@ -15,7 +15,7 @@ import {
   mistralCallStart,
   mistralTools,
 } from "./tool-formats/mistral-json.ts";
-import { spacedJson } from "./json-text.ts";
+import { writeArguments } from "./tool-formats/json-call.ts";
 import { createTurnRenderer } from "./turn-renderer.ts";
 
 export interface MistralOptions {
@@ -35,7 +35,7 @@ function callId(id: string): string {
 function callsTurn({ toolCalls = [] }: ChatMessage, space: string): readonly Part[] {
   const calls = toolCalls.flatMap(({ id, name, arguments: text }, i) => [
     plain(`${i === 0 ? "" : ", "}{"name": ${JSON.stringify(name)}, `),
-    plain(`"arguments": ${spacedJson(text) ?? JSON.stringify(text)}, "id": "${callId(id)}"}`),
+    plain(`"arguments": ${writeArguments(text, JSON.stringify(text))}, "id": "${callId(id)}"}`),
   ]);
   return [markup(`${mistralCallStart}${space}[`), ...calls, markup(`]${end}`)];
 }
@@ -83,6 +83,7 @@ export function createMistralRenderer(
   tokenizer: TextTokenizer,
   { space = "" }: MistralOptions = {},
 ): Renderer {
+  const { grammar, syntax } = mistralTools(space);
   return createTurnRenderer(tokenizer, {
     family: "mistral",
     end,
@@ -90,11 +91,9 @@ export function createMistralRenderer(
     endsToo: [],
     separator: "",
     opening: "",
-    shown: [mistralCallStart],
+    syntax: { calls: syntax, prefix: space },
     whole: (messages, tools) => wholePrompt(messages, tools, space),
     more: (messages) => messages.flatMap((message) => turn(message, space)),
-    grammar: (form) => completionGrammar(mistralTools(space).grammar, form),
-    parse: (text) =>
-      mistralTools(space).parse(space !== "" && text.startsWith(space) ? text.slice(1) : text),
+    grammar: (form) => completionGrammar(grammar, form),
   });
 }

@@ -6,9 +6,11 @@
 import type { Renderer } from "../../core/policy.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { createRoleRenderer } from "./role-turns.ts";
-import { spacedJson } from "./json-text.ts";
 import { markup, plain } from "./token-builder.ts";
-import { callsInList, parseJsonCalls, writeJsonCall } from "./tool-formats/json-calls.ts";
+import { pythonJson, writeExact } from "../../util/exact-json.ts";
+import { toolJson } from "../../core/tool-json.ts";
+import { writeJsonCall } from "./tool-formats/json-call.ts";
+import { callsInList, listedCalls } from "./tool-formats/json-calls.ts";
 import type { ToolFormat } from "./tool-formats/tool-format.ts";
 
 /** Tools and calls as Phi-4-mini's model card has them: lists of JSON between tokens. */
@@ -18,7 +20,7 @@ const phiCallEnd = "<|/tool_call|>";
 const phiTools: ToolFormat = {
   describe: (tools) => [
     markup("<|tool|>"),
-    plain(spacedJson(JSON.stringify(tools)) ?? ""),
+    plain(writeExact(tools.map(toolJson), pythonJson)),
     markup("<|/tool|>"),
   ],
   call: (name, argumentsText) => [plain(writeJsonCall(name, argumentsText))],
@@ -33,7 +35,7 @@ const phiTools: ToolFormat = {
       { type: "tag", text: phiCallEnd },
     ],
   }),
-  parse: (text) => parseJsonCalls(text, phiCallStart, phiCallEnd),
+  syntax: listedCalls(phiCallStart, phiCallEnd),
 };
 
 export interface PhiOptions {
@@ -66,6 +68,6 @@ export function createPhi4MiniRenderer(tokenizer: TextTokenizer): Renderer {
     start: "",
     header: (role) => `<|${role}|>`,
     separator: "",
-    tools: { format: phiTools, shown: [phiCallStart, phiCallEnd] },
+    tools: phiTools,
   });
 }

@@ -8,11 +8,10 @@ import type { Renderer } from "../../core/policy.ts";
 import { resultTurn, textTurn, toolsTurn, turnEnd, turnStart } from "./chatml-turns.ts";
 import { afterReasoning, completionGrammar } from "./completion-grammar.ts";
 import { messageText } from "../../core/message-text.ts";
-import { parseWithReasoning, splitReasoning, thinkEnd, thinkStart } from "./reasoning.ts";
+import { splitReasoning, thinkEnd, thinkMarkup, thinkStart } from "./reasoning.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
-import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
 import { createTurnRenderer } from "./turn-renderer.ts";
 
 export interface Qwen3Options {
@@ -33,7 +32,7 @@ function assistantTurn(message: ChatMessage, afterQuestion: boolean, isLast: boo
   const text = messageText(message.content, { image: "refuse" });
   // Clients without support for reasoning send it back inside the text.
   const split =
-    message.reasoning === undefined && text.includes(thinkEnd)
+    message.reasoning === undefined
       ? splitReasoning(text)
       : { reasoning: message.reasoning, rest: text };
   const { rest } = split;
@@ -78,7 +77,7 @@ export function createQwen3Renderer(
     separator: "\n",
     opening: (thinking = enableThinking) =>
       `${turnStart}assistant\n${thinking ? "" : `${thinkStart}\n\n${thinkEnd}\n\n`}`,
-    shown: [callStart, callEnd, thinkStart, thinkEnd],
+    syntax: { calls: hermesTools.syntax, reasoning: thinkMarkup },
     whole(messages, tools) {
       const found = messages.findLastIndex(isQuestion);
       const lastQuestion = found === -1 ? messages.length - 1 : found;
@@ -95,6 +94,5 @@ export function createQwen3Renderer(
       const grammar = completionGrammar(hermesTools.grammar, form);
       return grammar && afterReasoning(grammar, thinkStart, thinkEnd);
     },
-    parse: (text) => parseWithReasoning(text, hermesTools.parse),
   });
 }

@@ -1,39 +1,35 @@
-/** `<think>` ... `</think>` before a response. Text only. */
-import type { ParsedCompletion } from "../../core/policy.ts";
+/** `<think>` ... `</think>` before a response. */
+import type { CompletionSyntax } from "../../core/completion-reader.ts";
 
 export const thinkStart = "<think>";
 export const thinkEnd = "</think>";
 
-const trimLines = (text: string): string => text.replace(/^\n+|\n+$/g, "");
+/** As a completion has it. */
+export const thinkMarkup: NonNullable<CompletionSyntax["reasoning"]> = {
+  start: thinkStart,
+  end: thinkEnd,
+};
 
-/** Reasoning and what follows it; `reasoning` is absent where there is none. */
-export function splitReasoning(
-  text: string,
-  startsInside = false,
-): { readonly reasoning?: string; readonly rest: string } {
-  const end = text.indexOf(thinkEnd);
-  const opens = text.trimStart().startsWith(thinkStart);
-  const start = opens ? text.indexOf(thinkStart) + thinkStart.length : 0;
-  // The opening tag may be in the prompt, and a model may forget it; the closing one is decisive.
-  if (end === -1) {
-    return opens || startsInside
-      ? { reasoning: trimLines(text.slice(start)), rest: "" }
-      : { rest: text };
-  }
+const trimLines = (text: string): string => {
+  let [start, end] = [0, text.length];
+  while (text[start] === "\n") start++;
+  while (end > start && text[end - 1] === "\n") end--;
+  return text.slice(start, end);
+};
+
+/**
+ * The reasoning that clients without support for it send back inside the text: a block that the text begins with.
+ * A tag anywhere else is text. `reasoning` is absent where there is none.
+ */
+export function splitReasoning(text: string): {
+  readonly reasoning?: string;
+  readonly rest: string;
+} {
+  const own = text.trimStart();
+  const end = own.indexOf(thinkEnd);
+  if (end === -1 || !own.startsWith(thinkStart)) return { rest: text };
   return {
-    reasoning: trimLines(text.slice(start, end)),
-    rest: text.slice(end + thinkEnd.length).replace(/^\n+/, ""),
+    reasoning: trimLines(own.slice(thinkStart.length, end)),
+    rest: own.slice(end + thinkEnd.length).replace(/^\n+/u, ""),
   };
-}
-
-/** Splits off the reasoning; the rest is parsed by `parse`. Calls inside the reasoning are not calls. */
-export function parseWithReasoning(
-  text: string,
-  parse: (text: string) => ParsedCompletion,
-  startsInside = false,
-): ParsedCompletion {
-  const { reasoning, rest } = splitReasoning(text, startsInside);
-  const parsed = parse(rest);
-  // An empty block is no reasoning.
-  return reasoning === undefined || reasoning === "" ? parsed : { ...parsed, reasoning };
 }

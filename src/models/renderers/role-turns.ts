@@ -9,7 +9,6 @@ import { completionGrammar } from "./completion-grammar.ts";
 import { messageText } from "../../core/message-text.ts";
 import { markup, plain, type Part } from "./token-builder.ts";
 import { hermesTools } from "./tool-formats/hermes.ts";
-import { callEnd, callStart } from "./tool-formats/tagged-calls.ts";
 import type { ToolFormat } from "./tool-formats/tool-format.ts";
 import { createTurnRenderer, type TurnFormat } from "./turn-renderer.ts";
 
@@ -28,11 +27,7 @@ export interface RoleFormat extends Pick<TurnFormat, "family" | "otherStops"> {
   /** Spaces around the text of a message are dropped. @default false */
   readonly trims?: boolean;
   /** The family's own format for tools. @default Hermes', results as turns of the user */
-  readonly tools?: {
-    readonly format: ToolFormat;
-    /** Tokens of calls, which stay visible when decoded. */
-    readonly shown: readonly string[];
-  };
+  readonly tools?: ToolFormat;
 }
 
 const hermesList = { start: "", separator: "\n", end: "" };
@@ -43,7 +38,7 @@ function instructions(
   tools: readonly ToolDefinition[],
   format: RoleFormat["tools"],
 ): readonly Part[] {
-  const described = tools.length === 0 ? [] : (format?.format ?? hermesTools).describe(tools);
+  const described = tools.length === 0 ? [] : (format ?? hermesTools).describe(tools);
   const between = system !== "" && described.length > 0 && format === undefined;
   return [
     ...(system === "" ? [] : [plain(system)]),
@@ -54,7 +49,7 @@ function instructions(
 
 export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat): Renderer {
   const { start, header, end, otherEnd = end, separator, trims = false } = format;
-  const calls = format.tools?.format ?? hermesTools;
+  const calls = format.tools ?? hermesTools;
   const written = (message: ChatMessage): string =>
     trims
       ? messageText(message.content, { image: "refuse" }).trim()
@@ -107,7 +102,7 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
     endsToo: [],
     separator,
     opening: header("assistant"),
-    shown: format.tools?.shown ?? [callStart, callEnd],
+    syntax: { calls: calls.syntax },
     whole(messages, tools) {
       const [first] = messages;
       const hasSystem = first?.role === "system";
@@ -130,6 +125,5 @@ export function createRoleRenderer(tokenizer: TextTokenizer, format: RoleFormat)
     },
     more: turns,
     grammar: (form) => completionGrammar(calls.grammar, form),
-    parse: calls.parse,
   });
 }

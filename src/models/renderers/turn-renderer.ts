@@ -4,7 +4,12 @@
  */
 import { joinTokens } from "../../util/token-prefix.ts";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
-import type { ParsedCompletion, Renderer } from "../../core/policy.ts";
+import {
+  createCompletionReader,
+  readWhole,
+  type CompletionSyntax,
+} from "../../core/completion-reader.ts";
+import type { Renderer } from "../../core/policy.ts";
 import { createRenderer, roomAfter } from "./create-renderer.ts";
 import { buildTokens, markup, type Part } from "./token-builder.ts";
 import { defined } from "../../util/defined.ts";
@@ -22,24 +27,42 @@ export interface TurnFormat {
   readonly separator: string;
   /** Opens the assistant's turn. */
   readonly opening: string | ((thinking: boolean | undefined) => string);
-  /** Tokens that `decode` shows although the vocabulary marks them as special. */
-  readonly shown: readonly string[];
+  /** How completions are read; its markup is shown by `decode` although the vocabulary marks it as special. */
+  readonly syntax: Omit<CompletionSyntax, "decode" | "idOf">;
+  /** Tokens besides `end` that `decode` hides. @default all special ones that are not markup of `syntax` */
+  readonly hidden?: readonly string[];
   /** A whole conversation, system prompt and tools included. */
   whole(messages: readonly ChatMessage[], tools: readonly ToolDefinition[]): readonly Part[];
   /** Messages after an assistant's turn. */
   more(messages: readonly ChatMessage[]): readonly Part[];
   /** @see Renderer.grammar */
   readonly grammar?: Renderer["grammar"];
-  /** Text of one completion, without the token that ended it. */
-  parse(text: string): ParsedCompletion;
 }
 
-/** Special tokens except `shown`: these are not text. */
-export function hiddenTokens(tokenizer: TextTokenizer, shown: readonly string[]): Set<number> {
+/** Special tokens except the markup of `syntax`: these are not text. */
+export function hiddenTokens(
+  tokenizer: TextTokenizer,
+  { calls, reasoning }: TurnFormat["syntax"],
+): Set<number> {
+  const shown = new Set([...(calls?.marks ?? []), reasoning?.start, reasoning?.end]);
   const hidden = [...tokenizer.controls.byText.values()].filter(
-    ({ special, text }) => special && !shown.includes(text),
+    ({ special, text }) => special && !shown.has(text),
   );
   return new Set(hidden.map(({ id }) => id));
+}
+
+/** What reads completions of a tokenizer's model, given the ids that are not text. */
+export function createReading(
+  tokenizer: TextTokenizer,
+  syntax: TurnFormat["syntax"],
+  hidden: ReadonlySet<number>,
+): Pick<Renderer, "decode" | "parse" | "reader"> {
+  const decode = (tokens: Int32Array): string =>
+    tokenizer.decode(tokens.filter((id) => !hidden.has(id)));
+  const idOf = (mark: string): number | undefined => tokenizer.controls.byText.get(mark)?.id;
+  const reader: Renderer["reader"] = (options) =>
+    createCompletionReader({ ...syntax, decode, idOf }, options);
+  return { decode, reader, parse: (tokens, options) => readWhole(reader(options), tokens) };
 }
 
 function known(tokenizer: TextTokenizer, tokens: readonly string[]): number[] {
@@ -51,9 +74,9 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
   const end = tokenizer.special(format.end);
   const stopIds = [end, ...known(tokenizer, format.otherStops)];
   const ends = new Set([end, ...known(tokenizer, format.endsToo)]);
-  const hidden = hiddenTokens(tokenizer, format.shown);
-  const visible = (tokens: Int32Array): string =>
-    tokenizer.decode(tokens.filter((id) => id !== end && !hidden.has(id)));
+  const hidden = format.hidden
+    ? known(tokenizer, format.hidden)
+    : hiddenTokens(tokenizer, format.syntax);
   const opening = (thinking: boolean | undefined): Part =>
     markup(typeof format.opening === "string" ? format.opening : format.opening(thinking));
 
@@ -78,7 +101,6 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
       });
       return { tokens: joinTokens(previous, added) };
     },
-    parse: (tokens) => format.parse(visible(tokens)),
-    decode: visible,
+    ...createReading(tokenizer, format.syntax, new Set([end, ...hidden])),
   });
 }

@@ -1,6 +1,6 @@
 /** A running call as server-sent events in OpenAI's shape of chat completion chunks. */
 import type { FinishedCall } from "../../call/call.ts";
-import type { TextDelta } from "../../call/delta-reader.ts";
+import type { TextDelta } from "../../../core/policy.ts";
 import { chatErrors, errorBody } from "../../http/error-response.ts";
 import { toWireToolCalls } from "../../http/wire.ts";
 import type { CallStream } from "../handle-call.ts";

@@ -1,6 +1,6 @@
 /** A running call as server-sent events in OpenAI's shape of text completion chunks. */
 import type { FinishedCall } from "../../call/call.ts";
-import type { TextDelta } from "../../call/delta-reader.ts";
+import type { TextDelta } from "../../../core/policy.ts";
 import { completionsErrors, errorBody } from "../../http/error-response.ts";
 import type { CallStream } from "../handle-call.ts";
 import { toWireUsage } from "../chat/response.ts";

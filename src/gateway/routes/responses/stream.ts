@@ -2,7 +2,7 @@
 import type { ToolCall } from "../../../core/message.ts";
 import { toApiError } from "../../http/api-error.ts";
 import type { FinishedCall, FinishedChoice } from "../../call/call.ts";
-import type { TextDelta } from "../../call/delta-reader.ts";
+import type { TextDelta } from "../../../core/policy.ts";
 import type { CallStream } from "../handle-call.ts";
 import type { EventStream } from "../../http/event-stream.ts";
 import { itemId, type ItemKind } from "./item-ids.ts";

@@ -2,6 +2,7 @@
  * Servers that render messages and read completions themselves. What they report of ids and log-probabilities
  * is captured; where they do not, the call is marked untrainable and says why.
  */
+import { createCompletionReader } from "../../../core/completion-reader.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { hasPrefix } from "../../../util/token-prefix.ts";
 import type { CallGate } from "../../call/call-gate.ts";
@@ -111,6 +112,7 @@ const serverRenderer: Renderer = {
   },
   extend: () => null,
   parse: () => ({ content: "", toolCalls: [] }),
+  reader: () => createCompletionReader({ decode: () => "" }),
   decode: () => "",
 };
 

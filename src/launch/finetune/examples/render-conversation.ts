@@ -55,8 +55,14 @@ function* fromText(renderer: Renderer, message: ChatMessage): Generator<Int32Arr
 }
 
 /** Whether the tokens, read back, are the message: nothing of it may be lost. */
-function isFaithful(renderer: Renderer, message: ChatMessage, tokens: Int32Array): boolean {
-  const parsed = renderer.parse(tokens);
+function isFaithful(
+  renderer: Renderer,
+  message: ChatMessage,
+  tools: readonly ToolDefinition[],
+  tokens: Int32Array,
+): boolean {
+  // Examples may call tools that they do not list.
+  const parsed = renderer.parse(tokens, tools.length === 0 ? {} : { tools });
   const reasoning = message.reasoning?.trim() ?? "";
   return (
     parsed.toolCalls.length === (message.toolCalls?.length ?? 0) &&
@@ -85,7 +91,7 @@ function checkClosed(renderer: Renderer, message: ChatMessage, at: string): void
   const text = messageText(message.content, { image: "drop" });
   if (!text.trimStart().startsWith(thinkStart) || text.includes(thinkEnd)) return;
   const written = [...fromTemplate(renderer, sample, [])];
-  if (written.some((tokens) => isFaithful(renderer, sample, tokens)))
+  if (written.some((tokens) => isFaithful(renderer, sample, [], tokens)))
     throw new RowError(at, `the reasoning of an assistant message is not closed by ${thinkEnd}.`);
 }
 
@@ -100,9 +106,9 @@ export function responseTokens(
   const readings = [message, ...withReasoning(message)];
   for (const reading of readings) {
     for (const tokens of fromTemplate(renderer, reading, tools))
-      if (isFaithful(renderer, reading, tokens)) return tokens;
+      if (isFaithful(renderer, reading, tools, tokens)) return tokens;
     for (const tokens of fromText(renderer, reading))
-      if (isFaithful(renderer, reading, tokens)) return tokens;
+      if (isFaithful(renderer, reading, tools, tokens)) return tokens;
   }
   const { reasoning } = readings.at(-1)!;
   const has = [

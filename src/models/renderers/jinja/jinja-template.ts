@@ -6,7 +6,7 @@ import { createGuard, prepareGuard, type Guard } from "./jinja-guard.ts";
 import { limitsFor, limitTemplate, TemplateLimitError } from "./jinja-limits.ts";
 import { pythonText } from "./python-text.ts";
 import { messageText } from "../../../core/message-text.ts";
-import { splitReasoning, thinkEnd } from "../reasoning.ts";
+import { splitReasoning } from "../reasoning.ts";
 
 export interface ChatTemplateOptions {
   readonly template: string;
@@ -56,7 +56,7 @@ function toTemplateMessage(
   const { role, toolCalls = [], toolCallId, name } = message;
   const text = messageText(message.content, { image: "refuse" });
   const split =
-    role === "assistant" && message.reasoning === undefined && text.includes(thinkEnd)
+    role === "assistant" && message.reasoning === undefined
       ? splitReasoning(text)
       : { reasoning: message.reasoning, rest: text };
   const calls = toolCalls.map((call, i) => ({

@@ -6,19 +6,20 @@
 import { joinTokens } from "../../../util/token-prefix.ts";
 import { ModelError } from "../../../core/errors.ts";
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
-import type { ParsedCompletion, Renderer } from "../../../core/policy.ts";
+import type { CallSyntax } from "../../../core/completion-reader.ts";
+import type { Renderer } from "../../../core/policy.ts";
 import { defined } from "../../../util/defined.ts";
 import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-template.ts";
-import { parseWithReasoning, thinkEnd, thinkStart } from "../reasoning.ts";
+import { thinkEnd, thinkMarkup, thinkStart } from "../reasoning.ts";
 import { createRenderer, roomAfter } from "../create-renderer.ts";
 import { buildTokens, encodeNow, markup } from "../token-builder.ts";
 import type { TextTokenizer } from "../../tokenizers/tokenizer.ts";
 import { hermesTools } from "../tool-formats/hermes.ts";
 import { mistralCallStart, mistralTools } from "../tool-formats/mistral-json.ts";
-import { llamaTools, pythonTag } from "../tool-formats/llama-json.ts";
-import { xmlTools } from "../tool-formats/qwen-xml.ts";
-import { callEnd, callStart } from "../tool-formats/tagged-calls.ts";
-import { hiddenTokens } from "../turn-renderer.ts";
+import { llamaTools } from "../tool-formats/llama-json.ts";
+import { xmlCalls } from "../tool-formats/qwen-xml.ts";
+import { callStart } from "../tool-formats/tagged-calls.ts";
+import { createReading, hiddenTokens } from "../turn-renderer.ts";
 
 export interface JinjaRendererOptions {
   readonly template: string;
@@ -35,14 +36,14 @@ export interface JinjaRendererOptions {
 type Messages = readonly ChatMessage[];
 
 /** Infers the tool call format from what the template writes. */
-function detectParse(template: string): (text: string) => ParsedCompletion {
-  if (template.includes("<function=")) return xmlTools.parse;
-  if (template.includes(callStart)) return hermesTools.parse;
+function detectCalls(template: string): CallSyntax | undefined {
+  if (template.includes("<function=")) return xmlCalls;
+  if (template.includes(callStart)) return hermesTools.syntax;
   // Newer formats of Mistral write the name before `[ARGS]`; those are not read.
   if (template.includes(mistralCallStart) && !template.includes("[ARGS]"))
-    return mistralTools("").parse;
-  if (/"parameters": |python_tag/.test(template)) return llamaTools.parse;
-  return (content) => ({ content, toolCalls: [] });
+    return mistralTools("").syntax;
+  if (/"parameters": |python_tag/.test(template)) return llamaTools.syntax;
+  return undefined;
 }
 
 const question: ChatMessage = { role: "user", content: "Q" };
@@ -121,18 +122,12 @@ export function createJinjaRenderer(
   const opening = opened.slice(tried([question])?.length ?? opened.length);
   const thinks = template.includes(thinkEnd);
   const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
-  const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
-  const hidden = hiddenTokens(tokenizer, [
-    callStart,
-    callEnd,
-    thinkStart,
-    thinkEnd,
-    pythonTag,
-    mistralCallStart,
-  ]);
-  for (const id of stopIds) hidden.add(id);
-  const visible = (tokens: Int32Array): string =>
-    tokenizer.decode(tokens.filter((id) => !hidden.has(id)));
+  const calls = detectCalls(`${template}${toolTemplate ?? ""}`);
+  const syntax = {
+    ...defined({ calls }),
+    ...(thinks ? { reasoning: { ...thinkMarkup, isOpen: () => startsInside } } : {}),
+  };
+  const hidden = new Set([...hiddenTokens(tokenizer, syntax), ...stopIds]);
 
   return createRenderer(tokenizer, {
     family: "jinja",
@@ -160,10 +155,6 @@ export function createJinjaRenderer(
       const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
       return { tokens: joinTokens(previous, added.slice(skipped)) };
     },
-    parse(tokens) {
-      const text = visible(tokens);
-      return thinks ? parseWithReasoning(text, parseCalls, startsInside) : parseCalls(text);
-    },
-    decode: visible,
+    ...createReading(tokenizer, syntax, hidden),
   });
 }

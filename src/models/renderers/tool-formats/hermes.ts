@@ -1,14 +1,16 @@
 /** Tool calls as Hermes and Qwen write them: `<tool_call>` JSON `</tool_call>`. */
-import type { JsonObject, ToolDefinition } from "../../../core/message.ts";
-import { objectFields, spacedJson } from "../json-text.ts";
+import type { ToolDefinition } from "../../../core/message.ts";
+import { toolJson } from "../../../core/tool-json.ts";
+import { pythonJson, tryParseExact, writeExact } from "../../../util/exact-json.ts";
 import { markup, plain, type Part } from "../token-builder.ts";
-import { callEnd, callStart, parseTaggedCalls } from "./tagged-calls.ts";
-import { argumentsGrammar, type ReadCall, type ToolFormat } from "./tool-format.ts";
+import { isFields, JsonScan, readJsonCall, writeJsonCall } from "./json-call.ts";
+import { callEnd, callStart, taggedCalls } from "./tagged-calls.ts";
+import { argumentsGrammar, type ToolFormat } from "./tool-format.ts";
 
 /** The tools in the system prompt, with full JSON schemas. */
 function describeTools(tools: readonly ToolDefinition[]): readonly Part[] {
   const signatures = tools.map((tool) =>
-    plain(`\n${spacedJson(JSON.stringify({ type: "function", function: tool })) ?? ""}`),
+    plain(`\n{"type": "function", "function": ${writeExact(toolJson(tool), pythonJson)}}`),
   );
   return [
     markup(
@@ -26,42 +28,19 @@ function describeTools(tools: readonly ToolDefinition[]): readonly Part[] {
 
 /** The tools as one short line, for models with a small context: `Tools: price(item), add(a, b)`. */
 function listTools(tools: readonly ToolDefinition[]): readonly Part[] {
-  const signature = ({ name, parameters }: ToolDefinition): string => {
-    const properties = (parameters?.["properties"] ?? {}) as JsonObject;
-    return `${name}(${Object.keys(properties).join(", ")})`;
+  const signature = (tool: ToolDefinition): string => {
+    const parameters = toolJson(tool).get("parameters");
+    const properties = isFields(parameters) ? parameters.get("properties") : undefined;
+    return `${tool.name}(${(isFields(properties) ? [...properties.keys()] : []).join(", ")})`;
   };
   return [plain(`Tools: ${tools.map(signature).join(", ")}`)];
-}
-
-function readCall(body: string): ReadCall {
-  const fields = objectFields(body);
-  if (fields === null) {
-    return isJson(body) ? 'a tool call has no "name"' : "a tool call is not JSON";
-  }
-  const name: unknown = JSON.parse(fields.get("name") ?? "null");
-  if (typeof name !== "string") return 'a tool call has no "name"';
-  const given = fields.get("arguments") ?? "{}";
-  // Some models write the arguments as a string that holds JSON.
-  return { name, arguments: given.startsWith('"') ? (JSON.parse(given) as string) : given };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 export const hermesTools: ToolFormat = {
   describe: describeTools,
   call: (name, argumentsText) => [
     markup(`${callStart}\n`),
-    // Arguments that are not JSON are rendered unchanged.
-    plain(
-      `{"name": ${JSON.stringify(name)}, "arguments": ${spacedJson(argumentsText) ?? argumentsText}}`,
-    ),
+    plain(writeJsonCall(name, argumentsText)),
     markup(`\n${callEnd}`),
   ],
   grammar: {
@@ -78,7 +57,14 @@ export const hermesTools: ToolFormat = {
     separator: "\n",
     start: callStart,
   },
-  parse: (text) => parseTaggedCalls(text, readCall),
+  syntax: taggedCalls({
+    begins: "{",
+    scan() {
+      const scan = new JsonScan();
+      return (body) => scan.endIn(body) !== -1;
+    },
+    read: (body) => readJsonCall(tryParseExact(body)),
+  }),
 };
 
 /** Like Hermes, but the tools are one short line. */

@@ -1,18 +1,18 @@
 /** Tools and calls as Mistral's third format has them: lists of JSON after tokens. */
 import type { ToolDefinition } from "../../../core/message.ts";
-import { spacedJson } from "../json-text.ts";
+import { toolJson } from "../../../core/tool-json.ts";
+import { pythonJson, writeExact } from "../../../util/exact-json.ts";
 import { markup, plain, type Part } from "../token-builder.ts";
-import { callsInList, parseJsonCalls } from "./json-calls.ts";
+import { callsInList, listedCalls } from "./json-calls.ts";
 import type { ToolFormat } from "./tool-format.ts";
 
 export const mistralCallStart = "[TOOL_CALLS]";
 
 /** Strings are not escaped, as the template writes them. */
 function describe(tool: ToolDefinition): string {
-  const fields = Object.entries(tool).map(([key, value]) =>
-    typeof value === "string"
-      ? `"${key}": "${value}"`
-      : `"${key}": ${spacedJson(JSON.stringify(value)) ?? ""}`,
+  const fields = [...toolJson(tool)].map(
+    ([key, value]) =>
+      `"${key}": ${typeof value === "string" ? `"${value}"` : writeExact(value, pythonJson)}`,
   );
   return `{"type": "function", "function": {${fields.join(", ")}}}`;
 }
@@ -31,7 +31,7 @@ export function describeMistralTools(
 }
 
 /** What is sampled has no ids of calls; those are the gateway's. */
-export function mistralTools(space: string): Pick<ToolFormat, "grammar" | "parse"> {
+export function mistralTools(space: string): Pick<ToolFormat, "grammar" | "syntax"> {
   return {
     grammar: callsInList({
       start: mistralCallStart,
@@ -42,6 +42,6 @@ export function mistralTools(space: string): Pick<ToolFormat, "grammar" | "parse
         { type: "literal", text: "]" },
       ],
     }),
-    parse: (text) => parseJsonCalls(text, mistralCallStart, ""),
+    syntax: listedCalls(mistralCallStart, ""),
   };
 }

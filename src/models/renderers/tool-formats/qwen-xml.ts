@@ -1,115 +1,85 @@
 /**
  * Tool calls as Qwen3-Coder writes them: `<tool_call><function=NAME><parameter=K>V</parameter></function>
- * </tool_call>`. A value has no type there. Without the tool's schema, what parses as a JSON
- * object, array, number, boolean or null is that, and everything else is a string.
+ * </tool_call>`. A value has no type there; it gets that of the tool's schema.
  */
-import type { JsonObject, JsonValue, ToolDefinition } from "../../../core/message.ts";
-import { compactJson, objectFields, spacedJson } from "../json-text.ts";
-import { markup, plain, type Part } from "../token-builder.ts";
-import { callEnd, callStart, parseTaggedCalls } from "./tagged-calls.ts";
-import type { ReadCall, ToolFormat } from "./tool-format.ts";
-import { isJsonObject } from "../../../util/json-object.ts";
+import type { CallSyntax } from "../../../core/completion-reader.ts";
+import type { ToolDefinition } from "../../../core/message.ts";
+import { toolJson } from "../../../core/tool-json.ts";
+import { writeExact, type ExactJson } from "../../../util/exact-json.ts";
+import { taggedCalls } from "./tagged-calls.ts";
+import type { ReadCall } from "./tool-format.ts";
+import { parameterSchema, readTyped } from "./typed-value.ts";
 
-const instructions =
-  "\n</tools>\n\nIf you choose to call a function ONLY reply in the following format with NO suffix:\n\n" +
-  `${callStart}\n<function=example_function_name>\n<parameter=example_parameter_1>\nvalue_1\n</parameter>\n` +
-  "<parameter=example_parameter_2>\nThis is the value for the second parameter\nthat can span\n" +
-  `multiple lines\n</parameter>\n</function>\n${callEnd}\n\n<IMPORTANT>\nReminder:\n` +
-  "- Function calls MUST follow the specified format: an inner <function=...></function> block must be " +
-  `nested within ${callStart}${callEnd} XML tags\n- Required parameters MUST be specified\n` +
-  "- You may provide optional reasoning for your function call in natural language BEFORE the function " +
-  "call, but NOT after\n- If there is no function call available, answer the question like normal with " +
-  "your current knowledge and do not tell the user about function calls\n</IMPORTANT>";
+const functionEnd = "</function>";
+const parameterStart = "<parameter=";
+const parameterEnd = "</parameter>";
 
-/** Formatted as by Python's str(), as the template does. */
-function shown(value: JsonValue): string {
-  if (typeof value === "string") return value;
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (value === null) return "None";
-  return spacedJson(JSON.stringify(value)) ?? "";
+/** Not the closing tags of a value: a whole body ends with its last parameter. */
+function isWhole(body: string): boolean {
+  const own = body.trimEnd();
+  if (!own.endsWith(functionEnd)) return false;
+  const inner = own.slice(0, -functionEnd.length).trimEnd();
+  return inner.endsWith(parameterEnd) || !inner.includes(parameterStart);
 }
 
-function extraFields(object: JsonObject, handled: readonly string[]): string {
-  return Object.entries(object)
-    .filter(([key]) => !handled.includes(key))
-    .map(([key, value]) => `\n<${key}>${shown(value)}</${key}>`)
-    .join("");
-}
-
-function describeParameter([name, schema]: [string, JsonValue]): string {
-  const fields = isJsonObject(schema) ? schema : {};
-  const { type, description } = fields;
-  return (
-    `\n<parameter>\n<name>${name}</name>` +
-    (type === undefined ? "" : `\n<type>${shown(type)}</type>`) +
-    (description === undefined ? "" : `\n<description>${shown(description).trim()}</description>`) +
-    `${extraFields(fields, ["name", "type", "description"])}\n</parameter>`
-  );
-}
-
-function describeTool({ name, description, parameters }: ToolDefinition): string {
-  const properties = parameters?.["properties"];
-  return (
-    `\n<function>\n<name>${name}</name>` +
-    (description === undefined ? "" : `\n<description>${description.trim()}</description>`) +
-    `\n<parameters>${Object.entries(isJsonObject(properties) ? properties : {})
-      .map(describeParameter)
-      .join(
-        "",
-      )}${extraFields(parameters ?? {}, ["type", "properties"])}\n</parameters>\n</function>`
-  );
-}
-
-function writeValue(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string) : (spacedJson(json) ?? json);
-}
-
-function writeCall(name: string, argumentsText: string): readonly Part[] {
-  const fields = objectFields(argumentsText);
-  const body =
-    fields === null
-      ? [plain(`${argumentsText}\n`)]
-      : [...fields].map(([key, value]) =>
-          plain(`<parameter=${key}>\n${writeValue(value)}\n</parameter>\n`),
-        );
-  return [
-    markup(`${callStart}\n`),
-    plain(`<function=${name}>\n`),
-    ...body,
-    markup(`</function>\n${callEnd}`),
-  ];
-}
-
-function readValue(text: string): string {
-  const value = text.replace(/^\n/, "").replace(/\n$/, "");
-  return /^\s*(?:[[{]|-?\d|true\s*$|false\s*$|null\s*$)/.test(value)
-    ? (compactJson(value) ?? JSON.stringify(value))
-    : JSON.stringify(value);
-}
-
-function readCall(body: string): ReadCall {
-  const call = /^\s*<function=([^>\s]+)>([\s\S]*?)<\/function>\s*$/.exec(body);
-  if (call === null) return "a tool call has no complete <function=...> block";
-  const [, name = "", inner = ""] = call;
-  const fields: string[] = [];
-  // The last closing tag before the next parameter counts, because a value may hold one.
-  const parameters = inner.split(/<parameter=([^>]+)>/);
-  if ((parameters[0] ?? "").trim() !== "") return "a tool call has text outside its parameters";
-  for (let i = 1; i < parameters.length; i += 2) {
-    const value = parameters[i + 1] ?? "";
-    const end = value.lastIndexOf("</parameter>");
-    if (end === -1) return `the parameter "${parameters[i]}" of a tool call is not closed`;
-    fields.push(`${JSON.stringify(parameters[i])}:${readValue(value.slice(0, end))}`);
+/** Names and texts of the parameters, or why they cannot be read. */
+function readParameters(inner: string): ReadonlyMap<string, string> | string {
+  const found = new Map<string, string>();
+  const skipSpace = (from: number): number => {
+    let at = from;
+    while (/\s/u.test(inner.charAt(at))) at++;
+    return at;
+  };
+  for (let at = skipSpace(0); at < inner.length;) {
+    const nameEnd = inner.indexOf(">", at);
+    if (!inner.startsWith(parameterStart, at) || nameEnd === -1)
+      return "a tool call has text outside its parameters";
+    const name = inner.slice(at + parameterStart.length, nameEnd);
+    let close = inner.indexOf(parameterEnd, nameEnd);
+    let next = -1;
+    for (; close !== -1; close = inner.indexOf(parameterEnd, close + 1)) {
+      next = skipSpace(close + parameterEnd.length);
+      // A value may hold a closing tag; what ends it is followed by the next parameter, or by nothing.
+      if (next === inner.length || inner.startsWith(parameterStart, next)) break;
+    }
+    if (close === -1) return `the parameter "${name}" of a tool call is not closed`;
+    const value = inner.slice(nameEnd + 1, close);
+    found.set(name, value.replace(/^\n/u, "").replace(/\n$/u, ""));
+    at = next;
   }
-  return { name, arguments: `{${fields.join(",")}}` };
+  return found;
 }
 
-export const xmlTools: ToolFormat = {
-  describe: (tools) => [
-    markup("# Tools\n\nYou have access to the following functions:\n\n<tools>"),
-    plain(tools.map(describeTool).join("")),
-    markup(instructions),
-  ],
-  call: writeCall,
-  parse: (text) => parseTaggedCalls(text, readCall),
-};
+function readCall(body: string, tools: readonly ToolDefinition[] | undefined): ReadCall {
+  const call = /^\s*<function=([^>\s]+)>/u.exec(body);
+  if (call === null || !body.trimEnd().endsWith(functionEnd))
+    return "a tool call has no complete <function=...> block";
+  const [start, name = ""] = call;
+  const parameters = readParameters(body.slice(start.length, body.lastIndexOf(functionEnd)));
+  if (typeof parameters === "string") return parameters;
+  const tool = tools?.find((each) => each.name === name);
+  const schema = tool && (toolJson(tool).get("parameters") ?? true);
+  let malformed =
+    tools === undefined || tool !== undefined
+      ? undefined
+      : `the tool "${name}" of a call was not offered`;
+  const fields = new Map<string, ExactJson>();
+  for (const [key, text] of parameters) {
+    const own = schema === undefined ? undefined : parameterSchema(schema, key);
+    if (schema !== undefined && own === undefined)
+      malformed ??= `a call of "${name}" has the parameter "${key}", which the tool does not have`;
+    // Where the tool is not known, its values are read by their looks; where it has no such parameter, they are text.
+    const read = readTyped(text, own ?? tools === undefined, schema ?? true);
+    if (own !== undefined && !read.fits)
+      malformed ??= `the parameter "${key}" of a call of "${name}" has a value that the tool does not take`;
+    fields.set(key, read.value);
+  }
+  const written = { name, arguments: writeExact(fields) };
+  return malformed === undefined ? written : { ...written, malformed };
+}
+
+export const xmlCalls: CallSyntax = taggedCalls({
+  begins: "<function=",
+  scan: () => isWhole,
+  read: readCall,
+});

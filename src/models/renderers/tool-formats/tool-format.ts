@@ -1,4 +1,5 @@
-/** How a model family describes tools, writes calls and is parsed. Text only. */
+/** How a model family describes tools, writes calls and is read. Text only. */
+import type { CallSyntax } from "../../../core/completion-reader.ts";
 import type { Grammar } from "../../../core/grammar.ts";
 import type { ToolDefinition } from "../../../core/message.ts";
 import type { ParsedCompletion } from "../../../core/policy.ts";
@@ -26,9 +27,11 @@ export interface ToolFormat {
     /** What is around all calls of a completion. @default nothing */
     readonly wrap?: (calls: Grammar) => Grammar;
   };
-  /** Splits a completion into content and calls. Never throws; what cannot be parsed stays content. */
-  readonly parse: (text: string) => ParsedCompletion;
+  /** How calls are read; what cannot be read stays content. */
+  readonly syntax: CallSyntax;
 }
 
-/** A call, or why it is not one. */
-export type ReadCall = ParsedCompletion["toolCalls"][number] | string;
+/** A call with what is wrong with it, or why it is not one. */
+export type ReadCall =
+  | (ParsedCompletion["toolCalls"][number] & { readonly malformed?: string })
+  | string;

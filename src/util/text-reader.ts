@@ -2,8 +2,6 @@
  * Tokens to text as they arrive, and stop strings in it. Text that a later token may still change is not
  * yet emitted.
  */
-import type { Renderer } from "../../core/policy.ts";
-
 /** Where the first stop string begins in `text`, looking from `from` on; -1 when there is none. */
 export function findStop(text: string, stops: readonly string[], from = 0): number {
   let first = -1;
@@ -18,12 +16,6 @@ export function findStop(text: string, stops: readonly string[], from = 0): numb
 export function firstStop(text: string, stops: readonly string[]): string | undefined {
   const at = findStop(text, stops);
   return at === -1 ? undefined : stops.find((stop) => text.startsWith(stop, at));
-}
-
-/** `text` up to its first stop string. */
-export function cutAtStop(text: string, stops: readonly string[]): string {
-  const at = findStop(text, stops);
-  return at === -1 ? text : text.slice(0, at);
 }
 
 /** Length of the longest end of `text` with which a stop string could begin. */
@@ -44,57 +36,58 @@ export function maxStopLength(stops: readonly string[]): number {
 
 const replacement = "\uFFFD";
 
+/** Text of these tokens. */
+export type Decode = (tokens: Int32Array) => string;
+
 /** Text of a growing token sequence, in amortised constant time per token. */
 export class TextReader {
-  readonly #renderer: Pick<Renderer, "decode">;
+  readonly #decodeTokens: Decode;
   #tokens = new Int32Array(64);
   #length = 0;
   // A token may read differently without its predecessors (spaces, split characters), so a window is
   // decoded with and without the new tokens, and the difference is new.
   #windowStart = 0;
   #readEnd = 0;
-  #text = "";
 
-  constructor(renderer: Pick<Renderer, "decode">) {
-    this.#renderer = renderer;
+  constructor(decode: Decode) {
+    this.#decodeTokens = decode;
   }
 
-  /** Everything that is certain so far. */
-  get text(): string {
-    return this.#text;
-  }
-
+  /** Tokens so far. */
   get length(): number {
     return this.#length;
-  }
-
-  /** A view; valid until the next `push`. */
-  get tokens(): Int32Array {
-    return this.#tokens.subarray(0, this.#length);
   }
 
   /** Returns the text that became certain. */
   push(tokens: Int32Array): string {
     this.#append(tokens);
+    return this.#take(false);
+  }
+
+  /** Returns the text that no later token can change any more: all of it. */
+  finish(): string {
+    return this.#take(true);
+  }
+
+  #take(isLast: boolean): string {
     const known = this.#decode(this.#windowStart, this.#readEnd);
     const both = this.#decode(this.#windowStart, this.#length);
-    if (both.length <= known.length || both.endsWith(replacement)) return "";
+    if (both.length <= known.length || (!isLast && both.endsWith(replacement))) return "";
     const fresh = both.slice(known.length);
     this.#windowStart = this.#readEnd;
     this.#readEnd = this.#length;
-    this.#text += fresh;
     return fresh;
   }
 
   #decode(start: number, end: number): string {
-    return start === end ? "" : this.#renderer.decode(this.#tokens.subarray(start, end));
+    return start === end ? "" : this.#decodeTokens(this.#tokens.subarray(start, end));
   }
 
   #append(tokens: Int32Array): void {
     const length = this.#length + tokens.length;
     if (length > this.#tokens.length) {
       const grown = new Int32Array(Math.max(length, 2 * this.#tokens.length));
-      grown.set(this.tokens);
+      grown.set(this.#tokens.subarray(0, this.#length));
       this.#tokens = grown;
     }
     this.#tokens.set(tokens, this.#length);

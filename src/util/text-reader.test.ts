@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { findStop, partialStopLength, TextReader } from "./text-reader.ts";
 
 const decoder = new TextDecoder();
-const bytes = { decode: (tokens: Int32Array) => decoder.decode(Uint8Array.from(tokens)) };
+const bytes = (tokens: Int32Array): string => decoder.decode(Uint8Array.from(tokens));
 
 it("gives the text of the whole, however it is cut", () => {
   const text = "aé€😀 \n" + "long ".repeat(40);
@@ -14,22 +14,21 @@ it("gives the text of the whole, however it is cut", () => {
       seen += reader.push(tokens.subarray(i, i + size));
       expect(text.startsWith(seen)).toBe(true);
     }
-    expect([seen, reader.text]).toEqual([text, text]);
-    expect(reader.tokens).toEqual(tokens);
+    expect([seen, reader.finish()]).toEqual([text, ""]);
+    expect(reader.length).toBe(tokens.length);
   }
 });
 
 it("decodes a window, not everything again", () => {
   let decoded = 0;
-  const counting = {
-    decode: (tokens: Int32Array) => {
-      decoded += tokens.length;
-      return bytes.decode(tokens);
-    },
+  const counting = (tokens: Int32Array): string => {
+    decoded += tokens.length;
+    return bytes(tokens);
   };
   const reader = new TextReader(counting);
-  for (let i = 0; i < 1000; i++) reader.push(Int32Array.of(97));
-  expect(reader.text).toHaveLength(1000);
+  let text = "";
+  for (let i = 0; i < 1000; i++) text += reader.push(Int32Array.of(97));
+  expect(text).toHaveLength(1000);
   expect(decoded).toBeLessThan(5000);
 });
 
@@ -40,8 +39,14 @@ it("keeps the spaces of tokenizers that drop them at the start", () => {
       .join("")
       .replaceAll("▁", " ")
       .replace(/^ /, "");
-  const reader = new TextReader({ decode });
+  const reader = new TextReader(decode);
   expect([0, 1, 2].map((id) => reader.push(Int32Array.of(id)))).toEqual(["Hello", " wor", "ld"]);
+});
+
+it("gives half a character once nothing can complete it", () => {
+  const reader = new TextReader(bytes);
+  expect(reader.push(Int32Array.of(97, 0xe2, 0x82))).toBe("");
+  expect(reader.finish()).toBe("a\uFFFD");
 });
 
 it("finds the earliest stop string, and ends that may become one", () => {
