@@ -1,5 +1,6 @@
 /** A tool as JSON, with the digits and the order of keys that the client sent: what a prompt says of it. */
 import { exactOf, parseExact, type ExactJson } from "../util/exact-json.ts";
+import { RawJson } from "../util/raw-json.ts";
 import type { ToolDefinition } from "./message.ts";
 
 /** The fields `name`, `description` and `parameters`, in this order, without those that are absent. */
@@ -10,4 +11,12 @@ export function toolJson(tool: ToolDefinition): ReadonlyMap<string, ExactJson> {
   if (parametersText !== undefined) fields.set("parameters", parseExact(parametersText));
   else if (parameters !== undefined) fields.set("parameters", exactOf(parameters));
   return fields;
+}
+
+/** The same for JSON that is written by `writeJson`, as OpenAI's chat requests have a tool. */
+export function wireTool(tool: ToolDefinition): Readonly<Record<string, unknown>> {
+  const { parametersText, ...rest } = tool;
+  const parameters =
+    parametersText === undefined ? {} : { parameters: new RawJson(parametersText) };
+  return { type: "function", function: { ...rest, ...parameters } };
 }

@@ -7,6 +7,17 @@ import type { Protocol } from "../../core/trace.ts";
 /** The sampling fields that a client or a session may set. */
 export type SamplingChoice = Partial<Omit<SamplingParams, "rules" | "seed" | "stopTokenIds">>;
 
+export interface ToolChoice {
+  /** The response has to call one. */
+  readonly mustCall: boolean;
+  /** Those that may be called, at least one; null for all. */
+  readonly names: readonly string[] | null;
+}
+
+/** The tools that may be called. */
+export const callableTools = ({ tools, toolChoice }: CallRequest): readonly ToolDefinition[] =>
+  toolChoice?.names ? tools.filter(({ name }) => toolChoice.names!.includes(name)) : tools;
+
 export interface CallRequest {
   readonly protocol: Protocol;
   /** As the agent named it. */
@@ -33,13 +44,19 @@ export interface CallRequest {
   readonly strictTools?: readonly string[];
   /** At most one tool call in a response. @default false */
   readonly singleCall?: boolean;
+  /** Which tools may be called, or have to be. @default any, and none has to be */
+  readonly toolChoice?: ToolChoice;
   /** Whether the model is to reason first. @default as the model was loaded */
   readonly thinking?: boolean;
+  /** How much, as OpenAI's `reasoning_effort` says it. */
+  readonly effort?: string;
   /**
    * As OpenAI's chat requests have them: `response_format`, `tool_choice`, `chat_template_kwargs`. Servers that
    * render messages get them as they are.
    */
   readonly serverFields?: JsonObject;
+  /** The same as JSON, where the values lose digits or the order of keys. */
+  readonly serverFieldsText?: string;
   /** @see Trace.recallFrom */
   readonly recallFrom?: number;
 }

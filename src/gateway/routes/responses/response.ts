@@ -2,6 +2,7 @@
 import type { ToolCall } from "../../../core/message.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
+import { asWritten } from "../../http/json-source.ts";
 import type { JsonFields } from "../../../util/json-object.ts";
 import { messageText } from "../../../core/message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
@@ -105,9 +106,9 @@ export function toResponseHead(options: ResponsesOptions, createdAt: number): Wi
     reasoning: body.reasoning ?? { effort: null, summary: null },
     store: body.store ?? true,
     temperature: body.temperature ?? 1,
-    text: body.text ?? { format: { type: "text" } },
+    text: asWritten(body.text) ?? { format: { type: "text" } },
     tool_choice: body.tool_choice ?? "auto",
-    tools: body.tools ?? [],
+    tools: asWritten(body.tools) ?? [],
     top_p: body.top_p ?? 1,
     truncation: body.truncation ?? "disabled",
     usage: null,

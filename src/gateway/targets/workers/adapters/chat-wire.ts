@@ -1,6 +1,7 @@
 /** Messages to a server that renders them itself, and its responses: OpenAI's chat and text completions. */
 import type { WorkerKind } from "../../../../core/backend.ts";
 import type { SamplingParams } from "../../../../core/policy.ts";
+import { wireTool } from "../../../../core/tool-json.ts";
 import type { CallRequest } from "../../../call/call-request.ts";
 import { toWireMessage } from "../../../http/wire.ts";
 import type { ResponseChunk, ToolCallPart } from "./response-part.ts";
@@ -48,7 +49,7 @@ function captureOf({ kind, request }: ChatRequest, isText: boolean): Wire {
 
 function toWireTools(request: CallRequest): Wire {
   if (request.tools.length === 0) return {};
-  return { tools: request.tools.map((tool) => ({ type: "function", function: tool })) };
+  return { tools: request.tools.map(wireTool) };
 }
 
 export function chatPath({ request }: ChatRequest): string {
