@@ -13,10 +13,14 @@ export function toolJson(tool: ToolDefinition): ReadonlyMap<string, ExactJson> {
   return fields;
 }
 
-/** The same for JSON that is written by `writeJson`, as OpenAI's chat requests have a tool. */
-export function wireTool(tool: ToolDefinition): Readonly<Record<string, unknown>> {
+/** The same for JSON that is written by `writeJson`. */
+export function wireFunction(tool: ToolDefinition): Readonly<Record<string, unknown>> {
   const { parametersText, ...rest } = tool;
-  const parameters =
-    parametersText === undefined ? {} : { parameters: new RawJson(parametersText) };
-  return { type: "function", function: { ...rest, ...parameters } };
+  return parametersText === undefined ? rest : { ...rest, parameters: new RawJson(parametersText) };
 }
+
+/** As OpenAI's chat requests have a tool. */
+export const wireTool = (tool: ToolDefinition): Readonly<Record<string, unknown>> => ({
+  type: "function",
+  function: wireFunction(tool),
+});

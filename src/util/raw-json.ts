@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 
-/** Stands for a text while the object around it is written; nobody outside can know it. */
+/** Stands for a text while the object around it is written; clients cannot know it. */
 const mark = randomUUID();
 const marked = new RegExp(`"${mark}:(\\d+)"`, "g");
 /** The texts of the object that is being written; null outside of `writeJson`. */

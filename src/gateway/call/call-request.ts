@@ -64,7 +64,13 @@ export interface CallRequest {
 /** A token as the server that sampled it writes it. */
 export interface TokenText {
   readonly text: string;
-  readonly topLogprobs: readonly { readonly text: string; readonly logprob: number }[];
+  /** Its part of the response's UTF-8, which may end inside a character. @default those of `text` */
+  readonly bytes?: readonly number[];
+  readonly topLogprobs: readonly {
+    readonly text: string;
+    readonly bytes?: readonly number[];
+    readonly logprob: number;
+  }[];
 }
 
 /** One finished choice. */
@@ -76,6 +82,10 @@ export interface Completion extends Sample {
   readonly unmet?: string;
   /** The client's stop string that ended it; absent when something else did. */
   readonly stopString?: string;
+  /** The provider's filter ended it. */
+  readonly isFiltered?: true;
+  /** Tokens of its reasoning; absent where a server read it. */
+  readonly reasoningTokens?: number;
   /** One for each of the logprobs; absent where the renderer makes them. */
   readonly tokenTexts?: readonly TokenText[];
 }
@@ -93,11 +103,20 @@ export interface CallUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cachedTokens?: number;
+  /** Of the completion's, those of reasoning; absent where a server does not say. */
+  readonly reasoningTokens?: number;
 }
 
 export function usageOf({ promptTokens, completions, usage }: CallResult): CallUsage {
-  const counted = completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
   // Some servers count prompts only.
   if (usage && usage.completionTokens > 0) return usage;
-  return { ...usage, promptTokens, completionTokens: counted };
+  const sum = (of: (each: Completion) => number): number =>
+    completions.reduce((all, each) => all + of(each), 0);
+  const isKnown = completions.every(({ reasoningTokens }) => reasoningTokens !== undefined);
+  return {
+    ...usage,
+    promptTokens,
+    completionTokens: sum(({ tokens }) => tokens.length),
+    ...(isKnown ? { reasoningTokens: sum((each) => each.reasoningTokens!) } : {}),
+  };
 }

@@ -4,7 +4,6 @@ import type { ChatMessage, ToolCall } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
 import { cutAtStop } from "./text-reader.ts";
-import type { Completion, TokenText } from "./call-request.ts";
 
 export interface ReadMessage {
   readonly message: ChatMessage;
@@ -53,14 +52,4 @@ export function readMessage(
     },
     ...defined({ malformed: parsed.malformed }),
   };
-}
-
-/** One for each log-probability of `completion`: as the server wrote it, or as the renderer reads it. */
-export function tokenTextsOf(completion: Completion, renderer: Renderer): readonly TokenText[] {
-  const { tokens, logprobs, tokenTexts } = completion;
-  if (tokenTexts) return tokenTexts.slice(0, logprobs.length);
-  return Array.from(logprobs, (_, i) => ({
-    text: renderer.decode(tokens.subarray(i, i + 1)),
-    topLogprobs: [],
-  }));
 }

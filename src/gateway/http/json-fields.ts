@@ -36,7 +36,8 @@ export function readNumber(
   if (fits) return value;
   const kind = integer ? "an integer" : "a number";
   const lower = aboveMin ? `above ${min}` : `from ${min}`;
-  const upper = max >= Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`;
+  const isAbove = typeof value === "number" && value > max;
+  const upper = max >= Number.MAX_SAFE_INTEGER && !isAbove ? "" : ` to ${max}`;
   throw badRequest(name, `${name} must be ${kind} ${lower}${upper}, but it is ${show(value)}.`);
 }
 

@@ -6,6 +6,7 @@ import { AgentTrainerError } from "../../core/errors.ts";
 import type { Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
+import { countReasoning } from "../call/token-texts.ts";
 import { unmetOf } from "../call/output-form.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
 import { prepareCall, type PreparedCall, type PromptLimit } from "../call/prompt.ts";
@@ -102,6 +103,7 @@ class TokenCall {
       choice,
       stopReason,
       tokens,
+      reasoningTokens: countReasoning(tokens, read.message.reasoning, this.#renderer),
       logprobs,
       ...defined({ temperedLogprobs }),
       weightVersion,

@@ -17,7 +17,7 @@ function parsePart(part: unknown, at: string, options: ContentOptions): ContentP
     if (text !== undefined) return { type: "text", text };
     throw badRequest(at, `${at}.${part.type} is missing.`);
   }
-  if (part.type !== "image_url") throw unreadablePart(at, part.type, known);
+  if (part.type !== "image_url") throw unreadablePart(at, part.type, options, known);
   const image = part.image_url;
   const url = isJsonObject(image) ? readString(image, "url", `${at}.image_url.url`) : image;
   return toImagePart(typeof url === "string" ? url : undefined, at, options);

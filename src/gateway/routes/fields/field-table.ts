@@ -40,7 +40,7 @@ export const messageFields: readonly string[] = [
   "tools",
 ];
 
-export const streamOptions = ["include_obfuscation", "include_usage"];
+export const streamOptions: readonly string[] = ["include_obfuscation", "include_usage"];
 
 export const messageInner: FieldTable["inner"] = {
   reasoning: ["effort", "enabled"],
@@ -48,7 +48,7 @@ export const messageInner: FieldTable["inner"] = {
 };
 
 /** What no protocol writes in another way. */
-export const toolInner = ["description", "name", "strict", "type"];
+export const toolInner: readonly string[] = ["description", "name", "strict", "type"];
 
 /** Wishes about how another model thinks and writes, and about checks of its provider. */
 export const sharedIgnored: NeutralValues = {

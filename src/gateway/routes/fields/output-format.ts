@@ -5,7 +5,7 @@ import { unsupported } from "./refusals.ts";
 
 const remedy = 'Use {"type": "json_object"} or {"type": "json_schema"} with a schema.';
 
-/** What stands beside a schema, under `json_schema` or next to the type. */
+/** What stands with a schema, under `json_schema` or next to the type. */
 const besides = ["description", "name", "schema", "strict"];
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   text: [],

@@ -116,9 +116,9 @@ export interface ContentOptions {
 export function toImagePart(
   url: string | undefined,
   at: string,
-  { images }: ContentOptions,
+  options: ContentOptions,
 ): ImagePart {
-  if (!images) throw unreadablePart(at, "image", "");
+  if (!options.images) throw unreadablePart(at, "image", options, "");
   if (url !== undefined && url !== "") return { type: "image", url };
   throw badRequest(at, `${at} has no image URL.`);
 }
@@ -127,9 +127,16 @@ export function toImagePart(
 const media = /image|audio|video|file|document/iu;
 
 /** `known` are the types that the protocol has. */
-export function unreadablePart(at: string, type: unknown, known: string): Error {
-  const isMedia = typeof type === "string" && media.test(type);
-  const why = isMedia ? "but this model reads text only" : `which is not one of ${known}`;
+export function unreadablePart(
+  at: string,
+  type: unknown,
+  { images }: ContentOptions,
+  known: string,
+): Error {
+  const isMedia = typeof type === "string" && media.test(type) && !(images && /image/iu.test(type));
+  const why = isMedia
+    ? `but this model reads text ${images ? "and images " : ""}only`
+    : `which is not one of ${known}`;
   return badRequest(at, `${at} has the type ${show(type)}, ${why}.`, "unsupported_content");
 }
 

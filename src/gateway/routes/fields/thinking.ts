@@ -7,11 +7,11 @@ import { unsupported } from "./refusals.ts";
 type Thinking = Pick<CallRequest, "effort" | "thinking">;
 
 /** Names of the variable in chat templates. */
-const variables = ["enable_thinking", "thinking"];
+const variables: ReadonlySet<string> = new Set(["enable_thinking", "thinking"]);
 
 /** @param entry of `chat_template_kwargs` */
 export const isThinkingVariable = ([name, value]: readonly [string, unknown]): boolean =>
-  variables.includes(name) && typeof value === "boolean";
+  variables.has(name) && typeof value === "boolean";
 
 /** OpenAI's efforts: whether the model reasons at all. */
 const efforts: Readonly<Record<string, boolean>> = {

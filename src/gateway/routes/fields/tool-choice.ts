@@ -29,7 +29,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   allowed_tools: [...own, "allowed_tools", "mode", "tools"],
 };
 
-/** `{type: "function", function: {name}}`, or with the name beside the type. */
+/** `{type: "function", function: {name}}`, or with the name next to the type. */
 function nameOf(value: unknown): string | undefined {
   if (!isJsonObject(value)) return undefined;
   const { name } = isJsonObject(value.function) ? value.function : value;

@@ -4,7 +4,7 @@ import { badRequest } from "../../http/api-error.ts";
 import { asList, readArray, readObject, readString, show } from "../../http/json-fields.ts";
 import { jsonText, readSources } from "../../http/json-source.ts";
 import { messageText } from "../../../core/message-text.ts";
-import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
+import { isJsonObject, listOf, type JsonFields } from "../../../util/json-object.ts";
 import { toImagePart, unreadablePart, type ContentOptions } from "../fields/request-fields.ts";
 import { unsupported } from "../fields/refusals.ts";
 import { defined } from "../../../util/defined.ts";
@@ -35,7 +35,7 @@ const known =
 function parsePart(block: JsonFields, at: string, options: ContentOptions): ContentPart {
   if (block.type === "text") return { type: "text", text: required(block, "text", at) };
   if (block.type === "document") return parseDocument(block, at, options);
-  if (block.type !== "image") throw unreadablePart(at, block.type, known);
+  if (block.type !== "image") throw unreadablePart(at, block.type, options, known);
   const source = readObject(block, "source", `${at}.source`) ?? {};
   const { type, media_type: mediaType, data, url } = source;
   const address = type === "base64" ? `data:${String(mediaType)};base64,${String(data)}` : url;
@@ -47,7 +47,7 @@ function parseDocument(block: JsonFields, at: string, options: ContentOptions): 
   const place = `${at}.source`;
   const source = readObject(block, "source", place) ?? {};
   if (source.type !== "text" && source.type !== "content") {
-    throw unreadablePart(place, source.type, "text and content, for this model reads text only");
+    throw unsupported(`${place}.type`, source.type, 'Send the words of the document: "text".');
   }
   if (isJsonObject(block.citations) && block.citations.enabled === true)
     throw unsupported(`${at}.citations`, block.citations);
@@ -150,24 +150,26 @@ function parseMessage(message: unknown, at: string, options: ContentOptions): Ch
  */
 const billing = /^x-anthropic-billing-header:[^\n]*\n*/u;
 
-/** What the model is to read of `system`. */
-function systemOf({ system }: JsonFields): unknown {
-  if (typeof system === "string") return system.replace(billing, "");
-  if (!Array.isArray(system)) return system;
-  const [first, ...others] = system as readonly unknown[];
-  if (!isJsonObject(first) || typeof first.text !== "string" || !billing.test(first.text))
-    return system;
-  const text = first.text.replace(billing, "");
-  if (text !== "") return [{ ...first, text }, ...others];
-  return others.length === 0 ? undefined : others;
-}
+const isBilling = (block: unknown): boolean =>
+  isJsonObject(block) && typeof block.text === "string" && billing.test(block.text);
 
-/** Whether `system` begins with a line that is left out of the prompt. */
-export const hasBillingLine = ({ system }: JsonFields): boolean => {
-  const first: unknown = Array.isArray(system) ? system[0] : system;
-  const text = isJsonObject(first) ? first.text : first;
-  return typeof text === "string" && billing.test(text);
-};
+/** Whether `system` has lines that are left out of the prompt. */
+export const hasBillingLine = ({ system }: JsonFields): boolean =>
+  typeof system === "string" ? billing.test(system) : listOf(system).some(isBilling);
+
+/** What the model is to read of `system`. */
+function systemOf(body: JsonFields): unknown {
+  const { system } = body;
+  if (!hasBillingLine(body)) return system;
+  if (typeof system === "string") return system.replace(billing, "");
+  const blocks = (system as readonly unknown[]).flatMap((block) => {
+    if (!isBilling(block)) return [block];
+    const { text, ...rest } = block as { readonly text: string };
+    const kept = text.replace(billing, "");
+    return kept === "" ? [] : [{ ...rest, text: kept }];
+  });
+  return blocks.length === 0 ? undefined : blocks;
+}
 
 /** @throws ApiError 400 naming the block. */
 export function parseMessages(body: JsonFields, options: ContentOptions): readonly ChatMessage[] {

@@ -31,9 +31,10 @@ export function inputText(call: ToolCall): string {
 }
 
 export function stopFields(completion: Completion): Wire {
-  const { stopReason, stopString, message } = completion;
-  const reason =
-    stopReason === "length"
+  const { stopReason, stopString, message, isFiltered = false } = completion;
+  const reason = isFiltered
+    ? "refusal"
+    : stopReason === "length"
       ? "max_tokens"
       : message.toolCalls
         ? "tool_use"

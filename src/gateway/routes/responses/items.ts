@@ -25,7 +25,7 @@ function parsePart(part: unknown, at: string, options: ContentOptions): ContentP
   }
   if (type === "refusal") return { type: "text", text: required(part, "refusal", at) };
   if (type !== "input_image") {
-    throw unreadablePart(at, type, "input_text, output_text, refusal and input_image");
+    throw unreadablePart(at, type, options, "input_text, output_text, refusal and input_image");
   }
   return toImagePart(readString(part, "image_url", `${at}.image_url`), at, options);
 }
