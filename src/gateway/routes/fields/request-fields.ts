@@ -92,16 +92,16 @@ export function readTools(
 }
 
 export function notAFunction(tool: unknown, at: string): Error {
-  const type = isJsonObject(tool) ? tool.type : tool;
+  const type = isJsonObject(tool) ? tool.type : undefined;
   const why =
     type === "custom"
-      ? "custom tools, whose input is free text, are not supported"
+      ? ": custom tools, whose input is free text, are not supported"
       : typeof type === "string"
-        ? "tools that a provider defines or runs are not supported"
-        : "each tool says what it is";
+        ? ": tools that a provider defines or runs are not supported"
+        : "";
   return badRequest(
     at,
-    `${at} must have the type "function", but it is ${show(type)}: ${why}.`,
+    `${at} must have the type "function", but it is ${show(type ?? tool)}${why}.`,
     "unsupported_parameter",
   );
 }
