@@ -8,10 +8,14 @@ type Decoder = Pick<Renderer, "decode">;
 /** Tokens that make `text` together, and may split a character between them: the bytes of each, joined, are its. */
 function splitBytes(singles: readonly string[], text: string): readonly TokenText[] {
   const bytes = Buffer.from(text);
-  // After the first token, each U+FFFD is one byte that continues a character.
+  // After the first token that has any, each U+FFFD is one byte that continues a character.
   const sizes = singles.map((single) => Buffer.byteLength(single.replaceAll("\uFFFD", "?")));
-  const others = sizes.slice(1).reduce((sum, size) => sum + size, 0);
-  sizes[0] = Math.max(0, bytes.length - others);
+  const first = Math.max(
+    0,
+    sizes.findIndex((size) => size > 0),
+  );
+  const others = sizes.slice(first + 1).reduce((sum, size) => sum + size, 0);
+  sizes[first] = Math.max(0, bytes.length - others);
   let start = 0;
   return singles.map((single, i) => {
     const end = i === singles.length - 1 ? bytes.length : start + sizes[i]!;
