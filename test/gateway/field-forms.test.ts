@@ -250,7 +250,7 @@ describe("refusals say what is wrong", () => {
       /custom tools.*free text/u,
       /hosted|provider/u,
     ],
-    ["/responses", { tools: [{ type: "web_search" }] }, /"web_search".*provider/u, /custom/u],
+    ["/responses", { tools: [{ type: "web_search" }] }, /"web_search".*hosted/u, /custom/u],
     ["/chat/completions", { tools: [{ type: "custom", custom: {} }] }, /custom tools/u, /hosted/u],
     ["/chat/completions", { tools: ["f"] }, /tools\[0\]/u, /provider/u],
     ["/messages", { tools: [{ type: "function", name: "f" }] }, /input_schema/u, /server/u],

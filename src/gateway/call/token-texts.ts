@@ -27,6 +27,7 @@ function splitBytes(singles: readonly string[], text: string): readonly TokenTex
 
 function decodeEach(tokens: Int32Array, renderer: Decoder): readonly TokenText[] {
   const reader = new TextReader(renderer);
+  let length = 0;
   const found: TokenText[] = [];
   const close = (end: number, text: string): void => {
     const open = Array.from(tokens.subarray(found.length, end), (id) =>
@@ -36,12 +37,12 @@ function decodeEach(tokens: Int32Array, renderer: Decoder): readonly TokenText[]
   };
   for (let i = 0; i < tokens.length; i++) {
     const text = reader.push(tokens.subarray(i, i + 1));
+    length += text.length;
     if (text !== "") close(i + 1, text);
   }
   if (found.length === tokens.length) return found;
   // Half a character at the end, or tokens without a text.
-  const whole = renderer.decode(tokens);
-  close(tokens.length, whole.startsWith(reader.text) ? whole.slice(reader.text.length) : "");
+  close(tokens.length, renderer.decode(tokens).slice(length));
   return found;
 }
 

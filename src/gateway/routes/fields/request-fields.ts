@@ -97,7 +97,7 @@ export function notAFunction(tool: unknown, at: string): Error {
     type === "custom"
       ? ": custom tools, whose input is free text, are not supported"
       : typeof type === "string"
-        ? ": tools that a provider defines or runs are not supported"
+        ? ": hosted tools, which a provider runs, are not supported"
         : "";
   return badRequest(
     at,

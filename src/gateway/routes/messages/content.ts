@@ -47,7 +47,11 @@ function parseDocument(block: JsonFields, at: string, options: ContentOptions): 
   const place = `${at}.source`;
   const source = readObject(block, "source", place) ?? {};
   if (source.type !== "text" && source.type !== "content") {
-    throw unsupported(`${place}.type`, source.type, 'Send the words of the document: "text".');
+    throw unsupported(
+      `${place}.type`,
+      source.type,
+      'This model reads text only: send the words of the document, as "text".',
+    );
   }
   if (isJsonObject(block.citations) && block.citations.enabled === true)
     throw unsupported(`${at}.citations`, block.citations);

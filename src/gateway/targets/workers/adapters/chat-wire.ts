@@ -53,7 +53,7 @@ function captureOf({ kind, request }: ChatRequest, isText: boolean): Wire {
 }
 
 /** What no server knows is said by leaving tools out: of several, which may be called. */
-function toolsOf(request: CallRequest): Wire {
+function toolsOf({ kind, request }: ChatRequest): Wire {
   const { strictTools = [], toolChoice, singleCall } = request;
   const { mustCall = false, names = null } = toolChoice ?? {};
   const isOne = mustCall && names?.length === 1;
@@ -61,7 +61,9 @@ function toolsOf(request: CallRequest): Wire {
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => {
-      const strict = strictTools.includes(tool.name) ? { strict: true } : {};
+      // Elsewhere a template would write it into the prompt.
+      const isStrict = kind === "openai" && strictTools.includes(tool.name);
+      const strict = isStrict ? { strict: true } : {};
       return { type: "function", function: { ...wireFunction(tool), ...strict } };
     }),
     ...(singleCall === true ? { parallel_tool_calls: false } : {}),
@@ -109,7 +111,7 @@ export function chatBody(chat: ChatRequest): Wire {
     ...samplingOf(kind, params),
     ...(stops.length === 0 ? {} : { stop: stops }),
     ...serverFieldsOf(request),
-    ...toolsOf(request),
+    ...toolsOf(chat),
     ...captureOf(chat, rawPrompt !== undefined),
     stream,
     ...(stream ? { stream_options: { include_usage: true, ...counts } } : {}),
