@@ -118,6 +118,7 @@ describe("tool_choice", () => {
     { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{ type: "mcp" }] } },
     { type: "function", function: { name: "unknown" } },
     { type: "toString" },
+    { type: "auto", disable_parallel_tool_use: "yes" },
     "toString",
   ];
   it.each(refused.map((each) => [each]))("is refused by name: %j", async (choice) => {
@@ -253,6 +254,7 @@ describe("refusals say what is wrong", () => {
     ["/responses", { tools: [{ type: "web_search" }] }, /"web_search".*hosted/u, /custom/u],
     ["/chat/completions", { tools: [{ type: "custom", custom: {} }] }, /custom tools/u, /hosted/u],
     ["/chat/completions", { tools: ["f"] }, /tools\[0\]/u, /provider/u],
+    ["/messages", { tools: [{ name: "f", strict: "yes" }] }, /strict.*true or false/u, /none/u],
     ["/messages", { tools: [{ type: "function", name: "f" }] }, /input_schema/u, /server/u],
     ["/messages", { tools: [{ name: "f", parameters: {} }] }, /call it input_schema/u, /none/u],
     [
@@ -337,6 +339,8 @@ it("reports fields of objects that have no effect, by their place", async () => 
   expect(await named("/chat/completions", { stream_options: { every: 2 } })).toEqual([
     "stream_options.every",
   ]);
+  const prefix = [...messages, { role: "assistant", content: "a", prefix: true, audio: null }];
+  expect(await named("/chat/completions", { messages: prefix })).toEqual(["messages.prefix"]);
 });
 
 describe("a line for the provider's records before the system prompt", () => {

@@ -72,6 +72,7 @@ export function readTool(
     );
   }
   const description = readString(tool, "description", `${at}.description`);
+  readBoolean(tool, "strict");
   const parameters = readObject(tool, schemaField, `${at}.${schemaField}`);
   return {
     name,

@@ -53,6 +53,8 @@ function read(choice: unknown): ToolChoice | "none" | undefined {
   const { type } = choice;
   const fields = Object.hasOwn(fieldsOf, type) ? fieldsOf[type]! : [];
   if (Object.keys(choice).some((name) => !fields.includes(name))) return undefined;
+  const { disable_parallel_tool_use: isSingle = false } = choice;
+  if (typeof isSingle !== "boolean") return undefined;
   if (type === "allowed_tools") return allowed(choice);
   if (type !== "function" && type !== "tool") return words[type];
   const name = nameOf(choice);

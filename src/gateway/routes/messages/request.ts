@@ -71,6 +71,7 @@ export const messagesFields: FieldTable = {
   },
   inner: {
     ...messageInner,
+    messages: ["content", "role"],
     output_config: ["format"],
     tools: [...toolInner, "cache_control", "eager_input_streaming", "input_schema"],
   },
