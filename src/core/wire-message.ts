@@ -1,5 +1,5 @@
 /** Messages in OpenAI's chat format, which fine-tuning programs read. */
-import type { ChatMessage, ToolDefinition } from "./message.ts";
+import type { ChatMessage } from "./message.ts";
 import { defined } from "../util/defined.ts";
 
 /** A message as OpenAI's chat API has it. */
@@ -25,9 +25,3 @@ type Part = Exclude<ChatMessage["content"], string>[number];
 
 const wirePart = (part: Part): object =>
   part.type === "text" ? part : { type: "image_url", image_url: { url: part.url } };
-
-/** A tool as OpenAI's chat API has it. */
-export const wireTool = (tool: ToolDefinition): Readonly<Record<string, unknown>> => ({
-  type: "function",
-  function: tool,
-});

@@ -30,6 +30,7 @@ describe("a plain call", () => {
       completion_tokens: sampled.length,
       total_tokens: prompt.length + sampled.length,
       prompt_tokens_details: { cached_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0 },
     });
     expect(await session.traces()).toMatchObject([
       {

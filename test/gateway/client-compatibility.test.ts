@@ -341,6 +341,10 @@ describe("docs/gateway-reference.md", () => {
     "`conversation` in Responses": "continues a conversation that was opened here",
     "`cache_control`, `anthropic-beta`, system messages inside `messages` (Anthropic)":
       "Anthropic's cache markers, beta headers",
+    "the line `x-anthropic-billing-header: ...` in Anthropic's `system`":
+      "a line for the provider's records before the system prompt",
+    "how much a model is to reason (`reasoning_effort`, `thinking.budget_tokens`)":
+      "which part of it has no effect",
     "a repetition of a call whose response was lost": "a response that is lost on its way",
     "a repetition of a call that was ended in the middle": "is captured once, and not trained on",
     "embeddings, files and all else of OpenAI's API": '"embeddings"',
@@ -357,6 +361,7 @@ describe("docs/gateway-reference.md", () => {
       read("client-compatibility.test.ts").split("docs/gateway-reference.md")[0] +
       read("open-gateway.test.ts") +
       read("item-references.test.ts") +
+      read("field-forms.test.ts") +
       read("official-clients.test.ts") +
       read("agent-requests.test.ts");
     for (const name of Object.values(tests)) expect(sources).toContain(name);

@@ -10,6 +10,7 @@ import {
   recordedEpisodes,
 } from "../../runs/evaluations/recorded-episodes.ts";
 import { trainingFiles } from "../../launch/finetune/examples/episode-examples.ts";
+import { writeJson } from "../../util/raw-json.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { packageVersion } from "../load/package-version.ts";
 import { countsText } from "../report/counts-text.ts";
@@ -96,7 +97,7 @@ export const command: CliCommand = defineCommand({
     let documents = 0;
     for (const document of exportFormats[format](episodes, options)) {
       documents++;
-      const line = `${JSON.stringify(document)}\n`;
+      const line = `${writeJson(document)}\n`;
       if (file === null) io.stdout.write(line);
       // oxlint-disable-next-line no-await-in-loop
       else if (!file.write(line)) await Promise.race([once(file, "drain"), failed]);

@@ -6,7 +6,7 @@ import type { ChatMessage } from "../../core/message.ts";
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
 import { newMessages } from "../../view/episode/conversation.ts";
 import { messageText } from "../../core/message-text.ts";
-import { wireTool } from "../../core/wire-message.ts";
+import { wireTool } from "../../core/tool-json.ts";
 import { parseObject } from "../../util/json-object.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

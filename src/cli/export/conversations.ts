@@ -4,7 +4,8 @@ import { isFailed, isScored } from "../../core/outcome.ts";
 import type { Episode, Trajectory } from "../../core/trajectory.ts";
 import { groupName } from "../../launch/finetune/examples/episode-examples.ts";
 import { addTo } from "../../util/group-by.ts";
-import { wireMessage, wireTool } from "../../core/wire-message.ts";
+import { wireTool } from "../../core/tool-json.ts";
+import { wireMessage } from "../../core/wire-message.ts";
 
 const toolsOf = ({ steps }: Trajectory): object => {
   const tools = steps.at(-1)?.trace.tools ?? [];

@@ -3,7 +3,8 @@
  * log-probabilities and mask of each call. Rewards, for which the format has no field, are metadata of turns.
  */
 import type { Episode, Step, Trajectory } from "../../core/trajectory.ts";
-import { wireMessage, wireTool } from "../../core/wire-message.ts";
+import { wireTool } from "../../core/tool-json.ts";
+import { wireMessage } from "../../core/wire-message.ts";
 
 function turn(episode: Episode, trajectory: Trajectory, { trace, reward }: Step): object {
   const { promptIds, responseIds, logprobs } = trace;

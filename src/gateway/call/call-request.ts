@@ -7,6 +7,17 @@ import type { Protocol } from "../../core/trace.ts";
 /** The sampling fields that a client or a session may set. */
 export type SamplingChoice = Partial<Omit<SamplingParams, "rules" | "seed" | "stopTokenIds">>;
 
+export interface ToolChoice {
+  /** The response has to call one. */
+  readonly mustCall: boolean;
+  /** Those that may be called, at least one; null for all. */
+  readonly names: readonly string[] | null;
+}
+
+/** The tools that may be called. */
+export const callableTools = ({ tools, toolChoice }: CallRequest): readonly ToolDefinition[] =>
+  toolChoice?.names ? tools.filter(({ name }) => toolChoice.names!.includes(name)) : tools;
+
 export interface CallRequest {
   readonly protocol: Protocol;
   /** As the agent named it. */
@@ -33,13 +44,19 @@ export interface CallRequest {
   readonly strictTools?: readonly string[];
   /** At most one tool call in a response. @default false */
   readonly singleCall?: boolean;
+  /** Which tools may be called, or have to be. @default any, and none has to be */
+  readonly toolChoice?: ToolChoice;
   /** Whether the model is to reason first. @default as the model was loaded */
   readonly thinking?: boolean;
+  /** How much, as OpenAI's `reasoning_effort` says it. */
+  readonly effort?: string;
   /**
    * As OpenAI's chat requests have them: `response_format`, `tool_choice`, `chat_template_kwargs`. Servers that
    * render messages get them as they are.
    */
   readonly serverFields?: JsonObject;
+  /** The same as JSON, where the values lose digits or the order of keys. */
+  readonly serverFieldsText?: string;
   /** @see Trace.recallFrom */
   readonly recallFrom?: number;
 }
@@ -47,7 +64,13 @@ export interface CallRequest {
 /** A token as the server that sampled it writes it. */
 export interface TokenText {
   readonly text: string;
-  readonly topLogprobs: readonly { readonly text: string; readonly logprob: number }[];
+  /** Its part of the response's UTF-8, which may end inside a character. @default those of `text` */
+  readonly bytes?: readonly number[];
+  readonly topLogprobs: readonly {
+    readonly text: string;
+    readonly bytes?: readonly number[];
+    readonly logprob: number;
+  }[];
 }
 
 /** One finished choice. */
@@ -59,6 +82,10 @@ export interface Completion extends Sample {
   readonly unmet?: string;
   /** The client's stop string that ended it; absent when something else did. */
   readonly stopString?: string;
+  /** The provider's filter ended it. */
+  readonly isFiltered?: true;
+  /** Tokens of its reasoning; absent where a server read it. */
+  readonly reasoningTokens?: number;
   /** One for each of the logprobs; absent where the renderer makes them. */
   readonly tokenTexts?: readonly TokenText[];
 }
@@ -76,11 +103,20 @@ export interface CallUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly cachedTokens?: number;
+  /** Of the completion's, those of reasoning; absent where a server does not say. */
+  readonly reasoningTokens?: number;
 }
 
 export function usageOf({ promptTokens, completions, usage }: CallResult): CallUsage {
-  const counted = completions.reduce((sum, { tokens }) => sum + tokens.length, 0);
   // Some servers count prompts only.
   if (usage && usage.completionTokens > 0) return usage;
-  return { ...usage, promptTokens, completionTokens: counted };
+  const sum = (of: (each: Completion) => number): number =>
+    completions.reduce((all, each) => all + of(each), 0);
+  const isKnown = completions.every(({ reasoningTokens }) => reasoningTokens !== undefined);
+  return {
+    ...usage,
+    promptTokens,
+    completionTokens: sum(({ tokens }) => tokens.length),
+    ...(isKnown ? { reasoningTokens: sum((each) => each.reasoningTokens!) } : {}),
+  };
 }

@@ -1,9 +1,8 @@
 /** Sampled tokens to the assistant message that the client gets. */
 import { createHash } from "node:crypto";
 import type { ChatMessage, ToolCall } from "../../core/message.ts";
-import type { ParsedCompletion, Renderer } from "../../core/policy.ts";
+import type { ParsedCompletion } from "../../core/policy.ts";
 import { defined } from "../../util/defined.ts";
-import type { Completion, TokenText } from "./call-request.ts";
 
 /** Not random: a template may render the id, and then it decides what the next prompt is. */
 export function toolCallId(key: string, index: number): string {
@@ -22,14 +21,4 @@ export function messageOf(
     ...defined({ reasoning }),
     ...(calls.length === 0 ? {} : { toolCalls: calls }),
   };
-}
-
-/** One for each log-probability of `completion`: as the server wrote it, or as the renderer reads it. */
-export function tokenTextsOf(completion: Completion, renderer: Renderer): readonly TokenText[] {
-  const { tokens, logprobs, tokenTexts } = completion;
-  if (tokenTexts) return tokenTexts.slice(0, logprobs.length);
-  return Array.from(logprobs, (_, i) => ({
-    text: renderer.decode(tokens.subarray(i, i + 1)),
-    topLogprobs: [],
-  }));
 }

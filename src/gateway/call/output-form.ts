@@ -11,7 +11,7 @@ import { GrammarLimitError } from "../../grammar/work-budget.ts";
 import { ApiError, badRequest } from "../http/api-error.ts";
 import { isJsonObject } from "../../util/json-object.ts";
 import { messageText } from "../../core/message-text.ts";
-import type { CallRequest } from "./call-request.ts";
+import { callableTools, type CallRequest } from "./call-request.ts";
 import { schemaProblem } from "./schema-problem.ts";
 
 /** A response of this form is asked for; null for any. */
@@ -21,6 +21,8 @@ export interface OutputForm {
   /** Tools that it may call. */
   readonly tools: readonly ToolDefinition[];
   readonly mustCall: boolean;
+  /** Only `tools` may be called; others were offered, too. */
+  readonly isRestricted: boolean;
   readonly singleCall: boolean;
   /** Those of `tools` that asked for their schemas to be enforced. */
   readonly strict: readonly StrictTool[];
@@ -40,40 +42,25 @@ type JsonGrammar = Extract<Grammar, { readonly type: "json" }>;
 
 function contentGrammar(format: JsonValue | undefined): JsonGrammar | undefined {
   if (!isJsonObject(format)) return undefined;
-  if (format.type === "json_object") return { type: "json", schema: { type: "object" } };
-  const { json_schema: holder } = format;
-  if (!isJsonObject(holder)) return undefined;
-  return { type: "json", schema: (holder.schema ?? { type: "object" }) as JsonValue };
-}
-
-function namedTool(choice: JsonValue | undefined): string | undefined {
-  if (!isJsonObject(choice) || !isJsonObject(choice.function)) return undefined;
-  return typeof choice.function.name === "string" ? choice.function.name : undefined;
+  const { schema } = isJsonObject(format.json_schema) ? format.json_schema : {};
+  return { type: "json", schema: (schema ?? { type: "object" }) as JsonValue };
 }
 
 /**
  * Schemas are compiled in a thread, once each.
  * @param turn whose turn it is there, and until when
- * @throws the signal's reason; ApiError 400 for a schema that is none, or takes too much work, or a tool that is not offered.
+ * @throws the signal's reason; ApiError 400 for a schema that is none, or takes too much work.
  */
 export async function readOutputForm(
   request: CallRequest,
   turn: CompileTurn,
 ): Promise<OutputForm | null> {
-  const { response_format: format, tool_choice: choice } = request.serverFields ?? {};
-  const name = namedTool(choice);
-  const tools =
-    name === undefined ? request.tools : request.tools.filter((tool) => tool.name === name);
-  const mustCall = choice === "required" || name !== undefined;
-  if (mustCall && tools.length === 0) {
-    throw badRequest(
-      "tool_choice",
-      `tool_choice requires a call of ${name ?? "a tool"}, but tools does not have ${name === undefined ? "any" : "it"}.`,
-    );
-  }
-  const content = contentGrammar(format);
+  const { mustCall = false, names = null } = request.toolChoice ?? {};
+  const tools = callableTools(request);
+  const content = contentGrammar(request.serverFields?.response_format);
   const hasStrict = (request.strictTools ?? []).length > 0;
-  if (content === undefined && !mustCall && !hasStrict && request.singleCall !== true) return null;
+  const isAnyCall = !mustCall && names === null && !hasStrict && request.singleCall !== true;
+  if (content === undefined && isAnyCall) return null;
   const outcome = content && (await compiled(content.schema, turn, "response_format"));
   if (outcome !== undefined && "problem" in outcome) {
     throw badRequest(
@@ -85,6 +72,7 @@ export async function readOutputForm(
     content,
     tools,
     mustCall,
+    isRestricted: names !== null,
     singleCall: request.singleCall === true,
     strict: await strictTools(request, tools, turn),
     unenforced: outcome?.compiled.unenforced ?? [],
@@ -110,7 +98,7 @@ async function compiled(
 }
 
 /**
- * What a request asks of its response's form that sampling does not enforce, each with the field and the place
+ * What a request asks of its response that sampling does not enforce, each with the field and the place
  * in its schema; empty where all of it is enforced, or nothing was asked.
  * @param given.isApplied whether the sampler applies `SamplingParams.rules`
  * @throws ApiError as `readOutputForm`.
@@ -120,13 +108,34 @@ export async function unenforcedOf(
   renderer: Renderer,
   { isApplied, ...turn }: CompileTurn & { readonly isApplied: boolean },
 ): Promise<readonly string[]> {
+  const ofThinking = unchosenThinking(request, renderer);
   const form = await readOutputForm(request, turn);
-  if (form === null) return [];
-  const { content, mustCall, singleCall } = form;
+  return form === null
+    ? ofThinking
+    : [...ofThinking, ...unenforcedForm(request, form, renderer, isApplied)];
+}
+
+/** Where the model's template has no choice of thinking. */
+function unchosenThinking(
+  { thinking, rawPrompt }: CallRequest,
+  renderer: Renderer,
+): readonly string[] {
+  if (thinking === undefined || rawPrompt !== undefined || renderer.choosesThinking === true)
+    return [];
+  return [`thinking ${thinking ? "on" : "off"}: this model's template has no choice of it`];
+}
+
+function unenforcedForm(
+  request: CallRequest,
+  form: OutputForm,
+  renderer: Renderer,
+  isApplied: boolean,
+): readonly string[] {
+  const { content, mustCall, isRestricted, singleCall } = form;
   const strict = (request.strictTools ?? []).length > 0;
   const requested = [
     ...(content === undefined ? [] : ["response_format"]),
-    ...(mustCall ? ["tool_choice"] : []),
+    ...(mustCall || isRestricted ? ["tool_choice"] : []),
     ...(singleCall ? ["parallel_tool_calls"] : []),
     ...(strict ? ["strict tools"] : []),
   ];
@@ -184,9 +193,9 @@ export function logitRules(
 }
 
 function formGrammar(request: CallRequest, form: OutputForm, renderer: Renderer): Grammar | null {
-  const { content, tools, mustCall } = form;
+  const { content, tools, mustCall, isRestricted } = form;
   const strict = form.strict.flatMap(({ name, isReadable }) => (isReadable ? [name] : []));
-  const isOpen = content === undefined && !mustCall;
+  const isOpen = content === undefined && !mustCall && !isRestricted;
   if (isOpen && strict.length === 0 && (request.singleCall !== true || tools.length === 0))
     return null;
   const wanted: CompletionForm = {
@@ -204,13 +213,10 @@ export function unmetOf(form: OutputForm | null, message: ChatMessage): string |
   if (form === null) return undefined;
   const calls = message.toolCalls ?? [];
   if (form.singleCall && calls.length > 1) return "parallel_tool_calls: several tools were called";
-  if (form.mustCall) {
-    const isOffered = calls.every(({ name }) => form.tools.some((tool) => tool.name === name));
-    if (calls.length > 0 && isOffered) return undefined;
-    return calls.length === 0
-      ? "tool_choice: no tool was called"
-      : "tool_choice: another tool was called";
-  }
+  if (form.mustCall && calls.length === 0) return "tool_choice: no tool was called";
+  const isOther = calls.some(({ name }) => form.tools.every((tool) => tool.name !== name));
+  if (isOther && (form.mustCall || form.isRestricted))
+    return "tool_choice: another tool was called";
   if (form.content === undefined || calls.length > 0) return undefined;
   const problem = schemaProblem(
     form.content.schema,

@@ -8,6 +8,7 @@ import { readBytes } from "../../http/bodies.ts";
 import { ApiError, badRequest } from "./api-error.ts";
 import { counterOf } from "./body-budget.ts";
 import { checkStructure } from "./json-fields.ts";
+import { keepTexts } from "./json-source.ts";
 import { isJsonObject, type JsonFields } from "../../util/json-object.ts";
 
 type Decompress = (body: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
@@ -121,7 +122,7 @@ export async function readBodyText(request: Request, limits: BodyLimits): Promis
 /** @throws ApiError 408, 413 or 400. */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<JsonFields> {
   const text = await readBodyText(request, limits);
-  checkStructure(text);
+  const lost = checkStructure(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -129,6 +130,9 @@ export async function readJsonObject(request: Request, limits: BodyLimits): Prom
     const reason = cause instanceof Error ? cause.message : "unreadable";
     throw badRequest(undefined, `The request body is not JSON: ${reason}`, "invalid_json");
   }
-  if (isJsonObject(value)) return value;
+  if (isJsonObject(value)) {
+    keepTexts(value, lost);
+    return value;
+  }
   throw badRequest(undefined, "The request body must be a JSON object.", "invalid_json");
 }

@@ -2,6 +2,7 @@
  * Server-sent events to one client. Events of one moment go out together: what a server sent at once costs
  * one write.
  */
+import { writeJson } from "../../util/raw-json.ts";
 
 /** Where the text goes, once that is known. */
 export interface EventSink {
@@ -59,7 +60,7 @@ export class EventStream {
 
   /** An event that repeats its name as `type`, as Anthropic and OpenAI's Responses have it. */
   typed(type: string, fields: object): void {
-    this.write(JSON.stringify({ type, ...fields }), type);
+    this.write(writeJson({ type, ...fields }), type);
   }
 
   /** A comment, which clients skip, whenever nothing was written for so long. */

@@ -36,7 +36,8 @@ export function readNumber(
   if (fits) return value;
   const kind = integer ? "an integer" : "a number";
   const lower = aboveMin ? `above ${min}` : `from ${min}`;
-  const upper = max >= Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`;
+  const isAbove = typeof value === "number" && value > max;
+  const upper = max >= Number.MAX_SAFE_INTEGER && !isAbove ? "" : ` to ${max}`;
   throw badRequest(name, `${name} must be ${kind} ${lower}${upper}, but it is ${show(value)}.`);
 }
 
@@ -122,6 +123,7 @@ export const maxMembers: number = 2 ** 18;
 const maxValues = 2 ** 21;
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [minus, zero, nine] = [0x2d, 0x30, 0x39];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** The index of the quote that ends the string which begins at `start`. */
@@ -142,22 +144,66 @@ function tooMany(what: string, most: number): Error {
   );
 }
 
+/** Doubles have every integer of so many digits. */
+const exactDigits = 15;
+const restOfNumber = /[\d.eE+-]*/uy;
+
+/** The end of the number whose first digits end at `end`. */
+function endOfNumber(text: string, end: number): number {
+  restOfNumber.lastIndex = end;
+  return end + restOfNumber.exec(text)![0].length;
+}
+
+/** Whether JavaScript writes the number that begins at `start` in another way. */
+function isNumberLost(text: string, start: number, end: number): boolean {
+  const number = text.slice(text.charCodeAt(start - 1) === minus ? start - 1 : start, end);
+  return String(Number(number)) !== number;
+}
+
 /**
  * Counts in the text, before anything is made of it: every message, part, tool and member costs more time later
- * than it has bytes. Linear, and ends at the first limit. The text may not be JSON. @throws ApiError 400
+ * than it has bytes. Linear, and ends at the first limit. The text may not be JSON. Returns the text of each
+ * field of the outer object in which JavaScript's values lose digits or the order of keys. @throws ApiError 400
  */
-export function checkStructure(text: string): void {
-  let [depth, members, values] = [0, 0, 0];
+export function checkStructure(text: string): ReadonlyMap<string, string> {
+  const lost = new Map<string, string>();
+  let [depth, members, values, key, fieldKey, fieldStart] = [0, 0, 0, 0, 0, 0];
+  let isLost = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === quote) at = endOfString(text, at);
-    else if (code === openObject || code === openList) {
+    if (code >= zero && code <= nine) {
+      const start = at;
+      let next = text.charCodeAt(++at);
+      while (next >= zero && next <= nine) next = text.charCodeAt(++at);
+      if (next !== comma || at - start > exactDigits || text.charCodeAt(start - 1) === minus) {
+        at = endOfNumber(text, at);
+        isLost ||= depth > 1 && isNumberLost(text, start, at);
+      }
+      at--;
+    } else if (code === quote) {
+      key = at;
+      at = endOfString(text, at);
+    } else if (code === openObject || code === openList) {
       members++;
       if (++depth > maxLevels) throw nestedTooDeeply();
-    } else if (code === closeObject || code === closeList) depth--;
-    else if (code === colon) members++;
-    else if (code === comma) values++;
+    } else if (code === colon) {
+      members++;
+      if (depth === 1) [fieldKey, fieldStart] = [key, at + 1];
+      else isLost ||= text.charCodeAt(key + 1) >= zero && text.charCodeAt(key + 1) <= nine;
+    } else if (code === comma || code === closeObject || code === closeList) {
+      if (code === comma) values++;
+      else depth--;
+      const isFieldEnd = code === comma ? depth === 1 : depth === 0;
+      if (isFieldEnd && fieldStart > 0 && (isLost || lost.size > 0)) {
+        const name = text.slice(fieldKey + 1, endOfString(text, fieldKey));
+        // A name that stands twice has its last value.
+        if (isLost) lost.set(name, text.slice(fieldStart, at));
+        else lost.delete(name);
+      }
+      if (isFieldEnd) [fieldStart, isLost] = [0, false];
+    }
     if (members > maxMembers) throw tooMany("objects, lists and fields", maxMembers);
     if (values > maxValues) throw tooMany("values", maxValues);
   }
+  return lost;
 }

@@ -2,6 +2,7 @@
  * What a route responds with. A whole JSON response stays text until it is known where it goes: a socket
  * takes it as it is, which costs a tenth of a Response and its streams.
  */
+import { writeJson } from "../../util/raw-json.ts";
 import { EventStream } from "./event-stream.ts";
 
 /** Headers in addition to those of its kind. */
@@ -13,7 +14,7 @@ export class JsonReply {
   readonly headers: MoreHeaders;
 
   constructor(value: object, headers: MoreHeaders = {}) {
-    this.text = JSON.stringify(value);
+    this.text = writeJson(value);
     this.headers = headers;
   }
 }

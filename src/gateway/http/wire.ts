@@ -1,6 +1,7 @@
 /** snake_case JSON of the gateway's own routes. */
-import type { ChatMessage, ToolCall, ToolDefinition } from "../../core/message.ts";
+import type { ChatMessage, ToolCall } from "../../core/message.ts";
 import type { SamplingParams } from "../../core/policy.ts";
+import { wireTool } from "../../core/tool-json.ts";
 import type { Trace } from "../../core/trace.ts";
 import { redact } from "../../util/redact.ts";
 import type { CaptureSession } from "../session/session.ts";
@@ -40,10 +41,6 @@ export function toWireMessage(message: ChatMessage): Readonly<Record<string, unk
   };
 }
 
-function toWireTool(tool: ToolDefinition): Readonly<Record<string, unknown>> {
-  return { type: "function", function: tool };
-}
-
 function toWireSampling(sampling: SamplingParams): Readonly<Record<string, unknown>> {
   return {
     temperature: sampling.temperature,
@@ -68,7 +65,7 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     protocol: trace.protocol,
     model: trace.model,
     messages: trace.messages.map(toWireMessage),
-    tools: trace.tools.map(toWireTool),
+    tools: trace.tools.map(wireTool),
     response_message: toWireMessage(trace.response),
     malformed: trace.malformed ?? null,
     unmet: trace.unmet ?? null,

@@ -151,6 +151,9 @@ export async function handleCall(
 ): Promise<Reply> {
   const { gateway, request, session } = context;
   gateway.ignored.note(call.protocol, ignoredFields(body, fields));
+  // Servers that render have their own way; a template knows on and off.
+  if (call.effort !== undefined && call.thinking === true && !gateway.target.abilities.serverFields)
+    gateway.ignored.note(call.protocol, ["level of reasoning effort"]);
   const { responseId, lost } = identifyCall(context, call, idPrefix);
   const open = stream && ((events: EventStream) => stream(events, responseId));
   const reply =

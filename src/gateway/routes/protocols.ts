@@ -10,6 +10,7 @@ import { ChatStream } from "./chat/stream.ts";
 import { completionsFields, parseCompletionsRequest } from "./completions/request.ts";
 import { toTextCompletion } from "./completions/response.ts";
 import { CompletionsStream } from "./completions/stream.ts";
+import { hasBillingLine } from "./messages/content.ts";
 import { messagesFields, parseMessagesRequest, parsePrompt } from "./messages/request.ts";
 import { toWireResponse } from "./messages/response.ts";
 import { MessagesStream } from "./messages/stream.ts";
@@ -66,6 +67,8 @@ async function handleMessages(context: RouteContext): Promise<Reply> {
   const { model, target } = context.gateway;
   const body = await readJsonObject(context.request, context.gateway);
   const { call, stream } = parseMessagesRequest(body, model, target.abilities);
+  if (hasBillingLine(body))
+    context.gateway.ignored.note(call.protocol, ["x-anthropic-billing-header in system"]);
   return handleCall(context, {
     body,
     fields: messagesFields,

@@ -6,6 +6,7 @@
 import { hash } from "node:crypto";
 import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
 import { addTo } from "../../util/group-by.ts";
+import { isJsonObject } from "../../util/json-object.ts";
 import { messageText } from "../../core/message-text.ts";
 
 /** One finished choice of one call. */
@@ -32,10 +33,22 @@ interface Entry extends ConversationNode {
   continuations: number;
 }
 
-/** The same text for JSON that differs in spaces or escapes only; other text as it is. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isJsonObject(value)) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, field]) => [name, sorted(field)]));
+}
+
+/**
+ * The same text for JSON that says the same: spaces, escapes, the order of keys and the notation of numbers do not
+ * matter, nor digits beyond a double's, which clients in JavaScript lose. No arguments are an empty object. Other
+ * text as it is.
+ */
 function canonicalJson(text: string): string {
+  if (text.trim() === "") return "{}";
   try {
-    return JSON.stringify(JSON.parse(text));
+    return JSON.stringify(sorted(JSON.parse(text) ?? {}));
   } catch {
     return text;
   }

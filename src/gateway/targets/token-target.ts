@@ -7,6 +7,7 @@ import type { CompletionReader, Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { createCompletionReader } from "../../core/completion-reader.ts";
 import { messageOf } from "../call/completion.ts";
+import { countReasoning } from "../call/token-texts.ts";
 import { unmetOf } from "../call/output-form.ts";
 import type { FinishedChoice, Target, TargetCall } from "./target.ts";
 import { prepareCall, type PreparedCall, type PromptLimit } from "../call/prompt.ts";
@@ -96,6 +97,7 @@ class TokenCall {
       ...defined({ temperedLogprobs, weightChanges, malformed: parsed.malformed, unmet }),
       choice,
       message,
+      reasoningTokens: countReasoning(own.tokens, parsed.reasoning, this.#renderer),
       ...(stopString !== undefined && request.stops.includes(stopString) ? { stopString } : {}),
       rest,
     };

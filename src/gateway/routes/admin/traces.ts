@@ -1,8 +1,10 @@
 /** Captured calls over HTTP. The caller has checked the admin token. */
 import { ApiError } from "../../http/api-error.ts";
 import { readNumber, show } from "../../http/json-fields.ts";
+import { JsonReply, toResponse, type MoreHeaders } from "../../http/reply.ts";
 import { toWireTrace } from "../../http/wire.ts";
 import { defined } from "../../../util/defined.ts";
+import { writeJson } from "../../../util/raw-json.ts";
 import {
   cursorBounds,
   limitBounds,
@@ -20,6 +22,9 @@ const pageSize = 16;
 const heartbeatMs = 15_000;
 
 const encoder = new TextEncoder();
+
+const jsonResponse = (value: object, headers?: MoreHeaders): Response =>
+  toResponse(new JsonReply(value, headers));
 
 /** Resolves at the next change, or after the heartbeat. */
 function nextChange(session: CaptureSession): { readonly changed: Promise<boolean>; stop(): void } {
@@ -60,7 +65,7 @@ function streamTraces(
         if (page.traces.length > 0) {
           cursor = page.cursor;
           const events = page.traces.map(
-            (trace) => `event: trace\ndata: ${JSON.stringify(toWireTrace(trace))}\n\n`,
+            (trace) => `event: trace\ndata: ${writeJson(toWireTrace(trace))}\n\n`,
           );
           // With the last one only, so that a page cut in two is sent again as a whole.
           const last = events.pop() as string;
@@ -107,7 +112,7 @@ export async function listTraces(context: OwnContext): Promise<Response> {
     return streamTraces(gateway, session, request, after);
   }
   if (since === undefined && limit === undefined && after === undefined) {
-    return Response.json((await session.traces()).map(toWireTrace));
+    return jsonResponse((await session.traces()).map(toWireTrace));
   }
   const page = await gateway.store.page({
     sessionUid: session.uid,
@@ -116,13 +121,13 @@ export async function listTraces(context: OwnContext): Promise<Response> {
     ...(since === undefined ? {} : { since: since * 1000 }),
   });
   const headers = { "x-next-cursor": String(page.cursor) };
-  return Response.json(page.traces.map(toWireTrace), { headers });
+  return jsonResponse(page.traces.map(toWireTrace), headers);
 }
 
 /** @throws ApiError 404 */
 export async function showTrace({ gateway, params: [id] }: OwnContext): Promise<Response> {
   const trace = await gateway.store.get(id as string);
-  if (trace) return Response.json(toWireTrace(trace));
+  if (trace) return jsonResponse(toWireTrace(trace));
   throw new ApiError({
     status: 404,
     message: `There is no trace ${show(id)}.`,
@@ -141,5 +146,5 @@ export async function queryTraces(context: OwnContext): Promise<Response> {
       store.page({ sessionUid, limit, ...(since === undefined ? {} : { since: since * 1000 }) }),
     ),
   );
-  return Response.json(pages.flatMap((page) => page.traces.map(toWireTrace)));
+  return jsonResponse(pages.flatMap((page) => page.traces.map(toWireTrace)));
 }

@@ -3,8 +3,11 @@ import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.t
 import { badRequest } from "../../http/api-error.ts";
 import { asList, readArray, readObject, readString, show } from "../../http/json-fields.ts";
 import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
-import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
+import { toImagePart, unreadablePart, type ContentOptions } from "../fields/request-fields.ts";
 import { defined } from "../../../util/defined.ts";
+
+const known =
+  "those of chat requests: text, image_url, refusal. Reasoning of an assistant stands in reasoning_content";
 
 function parsePart(part: unknown, at: string, options: ContentOptions): ContentPart {
   if (!isJsonObject(part))
@@ -14,7 +17,7 @@ function parsePart(part: unknown, at: string, options: ContentOptions): ContentP
     if (text !== undefined) return { type: "text", text };
     throw badRequest(at, `${at}.${part.type} is missing.`);
   }
-  if (part.type !== "image_url") throw textOnly(at, part.type);
+  if (part.type !== "image_url") throw unreadablePart(at, part.type, options, known);
   const image = part.image_url;
   const url = isJsonObject(image) ? readString(image, "url", `${at}.image_url.url`) : image;
   return toImagePart(typeof url === "string" ? url : undefined, at, options);
@@ -64,7 +67,7 @@ function parseAssistant(message: JsonFields, at: string, options: ContentOptions
   const reasoning =
     readString(message, "reasoning_content", `${at}.reasoning_content`) ??
     (typeof message.reasoning === "string" ? message.reasoning : undefined);
-  const content = message.content ?? "";
+  const content = message.content ?? message.refusal ?? "";
   return {
     role: "assistant",
     content: parseContent(content, `${at}.content`, options),

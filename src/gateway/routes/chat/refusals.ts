@@ -1,9 +1,13 @@
 /** What becomes of the fields of a chat request. */
 import {
   captureFields,
+  messageFields,
+  messageInner,
   sharedFields,
   sharedIgnored,
   sharedSilent,
+  streamOptions,
+  toolInner,
   type FieldTable,
 } from "../fields/field-table.ts";
 import { is, isEmpty, never, neutralSampling } from "../fields/refusals.ts";
@@ -14,15 +18,13 @@ const isTextOnly = (value: unknown): boolean =>
 export const chatFields: FieldTable = {
   supported: [
     ...sharedFields,
-    "chat_template_kwargs",
+    ...messageFields,
     "logprobs",
     "messages",
     "n",
     "response_format",
     "stop",
     "stream_options",
-    "tool_choice",
-    "tools",
     "top_logprobs",
   ],
   refused: {
@@ -40,5 +42,24 @@ export const chatFields: FieldTable = {
     documents: isEmpty,
   },
   ignored: { ...sharedIgnored, ...captureFields },
+  inner: {
+    ...messageInner,
+    messages: [
+      "annotations",
+      "cache_control",
+      "content",
+      "function_call",
+      "name",
+      "reasoning",
+      "reasoning_content",
+      "refusal",
+      "role",
+      "tool_call_id",
+      "tool_calls",
+    ],
+    stream_options: streamOptions,
+    tools: ["cache_control", "function", "type"],
+    "tools.function": [...toolInner, "parameters"],
+  },
   silent: [...sharedSilent, "store"],
 };

@@ -1,38 +1,49 @@
 /** A finished call in OpenAI's shape of a chat completion. */
 import type { Renderer } from "../../../core/policy.ts";
-import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
-import { tokenTextsOf } from "../../call/completion.ts";
+import {
+  usageOf,
+  type CallResult,
+  type Completion,
+  type TokenText,
+} from "../../call/call-request.ts";
+import { tokenTextsOf } from "../../call/token-texts.ts";
 import { toWireMessage } from "../../http/wire.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-export function finishReason(completion: Completion): "stop" | "length" | "tool_calls" {
+export function finishReason(
+  completion: Completion,
+): "content_filter" | "length" | "stop" | "tool_calls" {
+  if (completion.isFiltered === true) return "content_filter";
   if (completion.stopReason === "length") return "length";
   return completion.message.toolCalls ? "tool_calls" : "stop";
 }
 
-function toWireToken(token: string, logprob: number | undefined): Wire {
-  return { token, logprob, bytes: Array.from(Buffer.from(token)) };
+function toWireToken({ text, bytes }: Omit<TokenText, "topLogprobs">, logprob?: number): Wire {
+  return { token: text, logprob, bytes: bytes ?? Array.from(Buffer.from(text)) };
 }
 
 /** Log-probabilities of the sampled tokens; those at the sampling temperature too, by Fireworks' name. */
 export function toWireLogprobs(completion: Completion, renderer: Renderer): Wire {
   const { logprobs, temperedLogprobs } = completion;
-  const content = tokenTextsOf(completion, renderer).map(({ text, topLogprobs }, i) => ({
-    ...toWireToken(text, logprobs[i]),
+  const content = tokenTextsOf(completion, renderer).map((token, i) => ({
+    ...toWireToken(token, logprobs[i]),
     ...(temperedLogprobs === undefined ? {} : { sampling_logprob: temperedLogprobs[i] }),
-    top_logprobs: topLogprobs.map((top) => toWireToken(top.text, top.logprob)),
+    top_logprobs: token.topLogprobs.map((top) => toWireToken(top, top.logprob)),
   }));
   return { content, refusal: null };
 }
 
 export function toWireUsage(result: CallResult): Wire {
-  const { promptTokens, completionTokens, cachedTokens = 0 } = usageOf(result);
+  const { promptTokens, completionTokens, cachedTokens = 0, reasoningTokens } = usageOf(result);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: { cached_tokens: cachedTokens },
+    ...(reasoningTokens === undefined
+      ? {}
+      : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
 }
 

@@ -8,9 +8,10 @@ import {
   captureFields,
   sharedFields,
   sharedSilent,
+  streamOptions,
   type FieldTable,
 } from "../fields/field-table.ts";
-import { is, isEmpty, isText, neutralSampling, refuseUnsupported } from "../fields/refusals.ts";
+import { is, isEmpty, neutralSampling, refuseUnsupported } from "../fields/refusals.ts";
 import {
   readChoiceCount,
   readSeed,
@@ -19,8 +20,9 @@ import {
   type StreamFields,
   readSampling,
 } from "../fields/request-fields.ts";
+import { readFormat } from "../fields/output-format.ts";
 import { readLogits } from "../fields/logit-fields.ts";
-import { readServerFields, readTopLogprobs } from "../fields/server-fields.ts";
+import { readTopLogprobs, serverFieldsOf } from "../fields/server-fields.ts";
 import { defined } from "../../../util/defined.ts";
 
 export interface CompletionsRequest extends StreamFields {
@@ -43,6 +45,7 @@ export const completionsFields: FieldTable = {
   ],
   refused: { ...neutralSampling, echo: is(false), suffix: isEmpty },
   ignored: captureFields,
+  inner: { stream_options: streamOptions },
   silent: sharedSilent,
 };
 
@@ -81,8 +84,7 @@ export function parseCompletionsRequest(
   decode: (tokens: Int32Array) => string,
 ): CompletionsRequest {
   refuseUnsupported(body, completionsFields.refused);
-  const at = "response_format";
-  const format = { at, name: at, value: body[at], isNeutral: isText } as const;
+  const format = readFormat(body.response_format, "response_format");
   const rawPrompt = parsePrompt(body);
   const text = typeof rawPrompt === "string" ? rawPrompt : decode(Int32Array.from(rawPrompt));
   const top = readLogprobs(body, abilities);
@@ -98,7 +100,7 @@ export function parseCompletionsRequest(
       stops: readStops(body, "stop"),
       rawPrompt,
       ...defined({ topLogprobs: top }),
-      ...readServerFields([format], abilities),
+      ...serverFieldsOf(body, { response_format: format }),
       ...readLogits(body, abilities),
     },
     ...readStreamFields(body),

@@ -2,8 +2,8 @@
 import type { Renderer } from "../../../core/policy.ts";
 import type { CallResult, Completion } from "../../call/call-request.ts";
 import { messageText } from "../../../core/message-text.ts";
-import { tokenTextsOf } from "../../call/completion.ts";
-import { toWireUsage } from "../chat/response.ts";
+import { tokenTextsOf } from "../../call/token-texts.ts";
+import { finishReason, toWireUsage } from "../chat/response.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -11,6 +11,7 @@ type Wire = Readonly<Record<string, unknown>>;
 function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
   const sampled = tokenTextsOf(completion, renderer);
   const hasTops = sampled.some(({ topLogprobs }) => topLogprobs.length > 0);
+  const decoder = new TextDecoder();
   let offset = 0;
   return {
     tokens: sampled.map(({ text }) => text),
@@ -20,7 +21,13 @@ function toTextLogprobs(completion: Completion, renderer: Renderer): Wire {
           Object.fromEntries(topLogprobs.map(({ text, logprob }) => [text, logprob])),
         )
       : null,
-    text_offset: sampled.map(({ text }) => (offset += text.length) - text.length),
+    // A character that several tokens make begins with the last of them.
+    text_offset: sampled.map(({ text, bytes }) => {
+      const start = offset;
+      const own = bytes === undefined ? Buffer.from(text) : Uint8Array.from(bytes);
+      offset += decoder.decode(own, { stream: true }).length;
+      return start;
+    }),
   };
 }
 
@@ -39,7 +46,7 @@ export function toTextChoice(
     index: completion.choice,
     text,
     logprobs: logprobs ? toTextLogprobs(completion, renderer) : null,
-    finish_reason: completion.stopReason === "length" ? "length" : "stop",
+    finish_reason: finishReason(completion),
   };
 }
 

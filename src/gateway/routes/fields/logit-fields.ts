@@ -1,8 +1,8 @@
-/** Fields that change logits, or whether the model reasons, in every protocol. */
+/** Fields that change logits, or how tools are called, in every protocol. */
 import type { CallRequest } from "../../call/call-request.ts";
 import { badRequest } from "../../http/api-error.ts";
 import { readBoolean, readNumber, readObject, show } from "../../http/json-fields.ts";
-import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
+import { isJsonObject, listOf, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import { defined } from "../../../util/defined.ts";
 import { unsupported } from "./refusals.ts";
@@ -51,29 +51,9 @@ export function readLogits(
   };
 }
 
-/** OpenAI's efforts that ask for no reasoning. */
-const noEffort: ReadonlySet<string> = new Set(["none", "minimal"]);
-
-/** `effort` as OpenAI has it, `thinking` as Anthropic has it; undefined where nothing was asked. */
-export function readThinking(
-  body: JsonFields,
-  { effort, thinking }: { readonly effort?: unknown; readonly thinking?: unknown } = {},
-): Pick<CallRequest, "thinking"> {
-  const variables = body.chat_template_kwargs;
-  if (isJsonObject(variables) && typeof variables.enable_thinking === "boolean")
-    return { thinking: variables.enable_thinking };
-  if (typeof effort === "string") return { thinking: !noEffort.has(effort) };
-  if (isJsonObject(thinking)) return { thinking: thinking.type !== "disabled" };
-  return {};
-}
-
 /** Which tools are strict, and whether several may be called at once. */
-export function readCalls(
-  body: JsonFields,
-  tools: readonly unknown[],
-): Pick<CallRequest, "singleCall" | "strictTools"> {
-  const strictTools = tools.flatMap((tool) => {
-    if (!isJsonObject(tool)) return [];
+export function readCalls(body: JsonFields): Pick<CallRequest, "singleCall" | "strictTools"> {
+  const strictTools = listOf(body.tools).flatMap((tool) => {
     const own = isJsonObject(tool.function) ? tool.function : tool;
     return own.strict === true && typeof own.name === "string" ? [own.name] : [];
   });

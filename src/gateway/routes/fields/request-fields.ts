@@ -1,9 +1,17 @@
 /** Fields that requests of several protocols share. */
 import type { ImagePart, JsonObject, ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import { readBoolean, readNumber, readObject, readString, show } from "../../http/json-fields.ts";
-import type { JsonFields } from "../../../util/json-object.ts";
-import { defined } from "../../../util/defined.ts";
+import {
+  readArray,
+  readBoolean,
+  readNumber,
+  readObject,
+  readString,
+  show,
+} from "../../http/json-fields.ts";
+import { lostText, readSources } from "../../http/json-source.ts";
+import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
+import { defined, isGiven } from "../../../util/defined.ts";
 import type { SamplingChoice } from "../../call/call-request.ts";
 
 const maxChoices = 128;
@@ -44,6 +52,8 @@ export function readStreamFields(body: JsonFields): StreamFields {
   };
 }
 
+const schemaFields = ["parameters", "input_schema", "inputSchema"];
+
 /** One function; `schemaField` is what its protocol calls the JSON Schema of its arguments. */
 export function readTool(
   tool: JsonFields,
@@ -54,22 +64,47 @@ export function readTool(
   if (name === undefined || name === "") {
     throw badRequest(`${at}.name`, `${at}.name is missing.`);
   }
+  const misplaced = schemaFields.find((field) => field !== schemaField && isGiven(tool[field]));
+  if (misplaced !== undefined) {
+    throw badRequest(
+      `${at}.${misplaced}`,
+      `${at}.${misplaced} is the schema of the arguments by another protocol's name: call it ${schemaField}.`,
+    );
+  }
   const description = readString(tool, "description", `${at}.description`);
+  readBoolean(tool, "strict");
   const parameters = readObject(tool, schemaField, `${at}.${schemaField}`);
   return {
     name,
     ...defined({ description }),
     ...(parameters === undefined ? {} : { parameters: parameters as JsonObject }),
+    ...defined({ parametersText: parameters && lostText(parameters) }),
   };
 }
 
-/** The tools that are in the prompt under OpenAI's `tool_choice`. */
-export function allowedTools(
-  tools: readonly ToolDefinition[],
-  choice: unknown,
+/** The list of tools, each read by `parse`. */
+export function readTools(
+  body: JsonFields,
+  parse: (tool: unknown, at: string) => ToolDefinition,
 ): readonly ToolDefinition[] {
-  // A model does not call a tool that is not in its prompt.
-  return choice === "none" ? [] : tools;
+  const tools = readArray(body, "tools") ?? [];
+  readSources(body, "tools");
+  return tools.map((tool, i) => parse(tool, `tools[${i}]`));
+}
+
+export function notAFunction(tool: unknown, at: string): Error {
+  const type = isJsonObject(tool) ? tool.type : undefined;
+  const why =
+    type === "custom"
+      ? ": custom tools, whose input is free text, are not supported"
+      : typeof type === "string"
+        ? ": hosted tools, which a provider runs, are not supported"
+        : "";
+  return badRequest(
+    at,
+    `${at} must have the type "function", but it is ${show(type ?? tool)}${why}.`,
+    "unsupported_parameter",
+  );
 }
 
 /** What messages may hold. */
@@ -82,19 +117,28 @@ export interface ContentOptions {
 export function toImagePart(
   url: string | undefined,
   at: string,
-  { images }: ContentOptions,
+  options: ContentOptions,
 ): ImagePart {
-  if (!images) throw textOnly(at, "image");
+  if (!options.images) throw unreadablePart(at, "image", options, "");
   if (url !== undefined && url !== "") return { type: "image", url };
   throw badRequest(at, `${at} has no image URL.`);
 }
 
-export function textOnly(at: string, type: unknown): Error {
-  return badRequest(
-    at,
-    `${at} has the type ${show(type)}, but this model reads text only.`,
-    "unsupported_content",
-  );
+/** Types of parts that are no text, in any protocol. */
+const media = /image|audio|video|file|document/iu;
+
+/** `known` are the types that the protocol has. */
+export function unreadablePart(
+  at: string,
+  type: unknown,
+  { images }: ContentOptions,
+  known: string,
+): Error {
+  const isMedia = typeof type === "string" && media.test(type) && !(images && /image/iu.test(type));
+  const why = isMedia
+    ? `but this model reads text ${images ? "and images " : ""}only`
+    : `which is not one of ${known}`;
+  return badRequest(at, `${at} has the type ${show(type)}, ${why}.`, "unsupported_content");
 }
 
 const count = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };

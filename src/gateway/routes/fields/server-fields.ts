@@ -1,52 +1,70 @@
 /**
- * Fields that only a server that renders messages can support, from each protocol, as OpenAI's chat
- * requests name them. Where the gateway renders they are refused by the name the client knows.
+ * Fields about the form of a response, from each protocol, as OpenAI's chat requests name them. Servers that
+ * render messages get them; where the gateway renders it reads them.
  */
 import type { JsonObject, JsonValue } from "../../../core/message.ts";
-import { readNumber } from "../../http/json-fields.ts";
-import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
+import type { JsonFields } from "../../../util/json-object.ts";
+import { writeJson } from "../../../util/raw-json.ts";
+import type { CallRequest, ToolChoice } from "../../call/call-request.ts";
+import { readNumber, readObject } from "../../http/json-fields.ts";
+import { exactly, readSources } from "../../http/json-source.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { unsupported, type IsNeutral } from "./refusals.ts";
+import { isEmpty, unsupported } from "./refusals.ts";
+import { isThinkingVariable } from "./thinking.ts";
+import { wireChoice } from "./tool-choice.ts";
 
-export interface ServerField {
-  /** As the client wrote it. */
-  readonly at: string;
-  readonly value: unknown;
-  readonly isNeutral: IsNeutral;
-  /** In OpenAI's chat requests. */
-  readonly name: "response_format" | "tool_choice" | "chat_template_kwargs";
-  /** The value there; undefined for one that cannot be said there. @default unchanged */
-  readonly toChat?: (value: unknown) => JsonValue | undefined;
+/** Templates that the gateway renders take no other variables than that of thinking. */
+function readVariables(body: JsonFields, isRendered: boolean): JsonObject | undefined {
+  const at = "chat_template_kwargs";
+  const variables = readObject(body, at);
+  if (variables === undefined || isEmpty(variables)) return undefined;
+  const unknown = Object.entries(variables).find((entry) => !isThinkingVariable(entry));
+  if (isRendered && unknown !== undefined) {
+    throw unsupported(
+      at,
+      variables,
+      'Use {"enable_thinking": true} or false: other variables are only for servers that render messages themselves.',
+    );
+  }
+  return variables as JsonObject;
 }
 
-const remedies: Readonly<Record<ServerField["name"], string>> = {
-  response_format: 'Use {"type": "json_object"} or {"type": "json_schema"} with a schema.',
-  tool_choice: 'Use "auto", "none", "required", or the name of one of the tools.',
-  chat_template_kwargs:
-    'Use {"enable_thinking": true} or false: other variables are only for servers that render messages themselves.',
-};
+/** Where protocols have what becomes a server's field. */
+const fieldNames = [
+  "chat_template_kwargs",
+  "output_config",
+  "output_format",
+  "response_format",
+  "text",
+];
+
+/** `fields` as they are put together from those of the body. */
+export function serverFieldsOf(
+  body: JsonFields,
+  fields: Readonly<Record<string, JsonValue | undefined>>,
+): Pick<CallRequest, "serverFields" | "serverFieldsText"> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return {};
+  readSources(body, ...fieldNames);
+  const serverFields = Object.fromEntries(given) as JsonObject;
+  const text = writeJson(exactly(serverFields) as object);
+  const isLost = text !== JSON.stringify(serverFields);
+  return { serverFields, ...(isLost ? { serverFieldsText: text } : {}) };
+}
 
 /** @throws ApiError 400 naming the field. */
 export function readServerFields(
-  fields: readonly ServerField[],
+  body: JsonFields,
+  format: JsonObject | undefined,
+  toolChoice: ToolChoice | undefined,
   { serverFields: isSupported }: TargetAbilities,
-): { readonly serverFields?: JsonObject } {
-  const serverFields: Record<string, JsonValue> = {};
-  for (const { at, value, isNeutral, name, toChat } of fields) {
-    if (value === undefined || value === null || isNeutral(value)) continue;
-    const wire = toChat ? toChat(value) : (value as JsonValue);
-    if (wire === undefined) throw unsupported(at, value, remedies[name]);
-    // Templates that the gateway renders take no other variables than that of thinking.
-    if (!isSupported && name === "chat_template_kwargs" && !isThinkingOnly(wire))
-      throw unsupported(at, value, remedies[name]);
-    serverFields[name] = wire;
-  }
-  return Object.keys(serverFields).length === 0 ? {} : { serverFields };
+): Pick<CallRequest, "serverFields" | "serverFieldsText"> {
+  return serverFieldsOf(body, {
+    response_format: format,
+    tool_choice: toolChoice && wireChoice(toolChoice),
+    chat_template_kwargs: readVariables(body, !isSupported),
+  });
 }
-
-const isThinkingOnly = (value: JsonValue): boolean =>
-  isJsonObject(value) &&
-  Object.entries(value).every(([key, on]) => key === "enable_thinking" && typeof on === "boolean");
 
 const maxAlternatives = 20;
 
@@ -61,13 +79,4 @@ export function readTopLogprobs(
   if (count === undefined || count <= neutral) return count;
   // The sampled token's own log-probability is reported all the same.
   return isSupported ? count : 0;
-}
-
-/** `{type: "json_schema", name, schema}`, as newer protocols write it without a level between. */
-export function flatFormat(value: unknown): JsonValue | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { type, ...rest } = value;
-  if (type === "json_object") return { type };
-  if (type !== "json_schema" || !isJsonObject(rest.schema)) return undefined;
-  return { type, json_schema: { name: "answer", ...(rest as JsonObject) } };
 }

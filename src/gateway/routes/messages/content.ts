@@ -1,9 +1,12 @@
 /** Anthropic messages to core messages. What cannot be supported is refused by the place it stands at. */
 import type { ChatMessage, ContentPart, ToolCall } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
-import { asList, readArray, readString, show } from "../../http/json-fields.ts";
-import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
-import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
+import { asList, readArray, readObject, readString, show } from "../../http/json-fields.ts";
+import { jsonText, readSources } from "../../http/json-source.ts";
+import { messageText } from "../../../core/message-text.ts";
+import { isJsonObject, listOf, type JsonFields } from "../../../util/json-object.ts";
+import { toImagePart, unreadablePart, type ContentOptions } from "../fields/request-fields.ts";
+import { unsupported } from "../fields/refusals.ts";
 import { defined } from "../../../util/defined.ts";
 
 type Content = ChatMessage["content"];
@@ -26,12 +29,40 @@ function required(block: JsonFields, name: string, at: string): string {
   throw badRequest(`${at}.${name}`, `${at}.${name} is missing.`);
 }
 
+const known =
+  "text, image and document; thinking and tool_use of an assistant, and tool_result of a user";
+
 function parsePart(block: JsonFields, at: string, options: ContentOptions): ContentPart {
   if (block.type === "text") return { type: "text", text: required(block, "text", at) };
-  if (block.type !== "image" || !isJsonObject(block.source)) throw textOnly(at, block.type);
-  const { type, media_type: mediaType, data, url } = block.source;
-  const source = type === "base64" ? `data:${String(mediaType)};base64,${String(data)}` : url;
-  return toImagePart(typeof source === "string" ? source : undefined, at, options);
+  if (block.type === "document") return parseDocument(block, at, options);
+  if (block.type !== "image") throw unreadablePart(at, block.type, options, known);
+  const source = readObject(block, "source", `${at}.source`) ?? {};
+  const { type, media_type: mediaType, data, url } = source;
+  const address = type === "base64" ? `data:${String(mediaType)};base64,${String(data)}` : url;
+  return toImagePart(typeof address === "string" ? address : undefined, at, options);
+}
+
+/** A document that is text: its title, its context and its words, as one text. */
+function parseDocument(block: JsonFields, at: string, options: ContentOptions): ContentPart {
+  const place = `${at}.source`;
+  const source = readObject(block, "source", place) ?? {};
+  if (source.type !== "text" && source.type !== "content") {
+    throw unsupported(
+      `${place}.type`,
+      source.type,
+      'This model reads text only: send the words of the document, as "text".',
+    );
+  }
+  if (isJsonObject(block.citations) && block.citations.enabled === true)
+    throw unsupported(`${at}.citations`, block.citations);
+  const words =
+    source.type === "text"
+      ? required(source, "data", place)
+      : parseParts(source.content, `${place}.content`, { ...options, images: false });
+  const title = readString(block, "title", `${at}.title`);
+  const context = readString(block, "context", `${at}.context`);
+  const all = [title, context, messageText(words, { image: "refuse" })];
+  return { type: "text", text: all.filter((text) => text !== undefined).join("\n\n") };
 }
 
 function join(parts: readonly ContentPart[]): Content {
@@ -80,7 +111,7 @@ function parseUser(content: unknown, at: string, options: ContentOptions): ChatM
 function parseToolUse(block: JsonFields, at: string): ToolCall {
   const id = required(block, "id", at);
   const name = required(block, "name", at);
-  return { id, name, arguments: JSON.stringify(block.input ?? {}) };
+  return { id, name, arguments: jsonText(readObject(block, "input", `${at}.input`) ?? {}) };
 }
 
 function parseAssistant(content: unknown, at: string, options: ContentOptions): ChatMessage {
@@ -117,13 +148,41 @@ function parseMessage(message: unknown, at: string, options: ContentOptions): Ch
   );
 }
 
+/**
+ * A line for the provider's records that Claude Code puts before its system prompt. It differs from request to
+ * request, and a conversation that began with it could not be continued.
+ */
+const billing = /^x-anthropic-billing-header:[^\n]*\n*/u;
+
+const isBilling = (block: unknown): boolean =>
+  isJsonObject(block) && typeof block.text === "string" && billing.test(block.text);
+
+/** Whether `system` has lines that are left out of the prompt. */
+export const hasBillingLine = ({ system }: JsonFields): boolean =>
+  typeof system === "string" ? billing.test(system) : listOf(system).some(isBilling);
+
+/** What the model is to read of `system`. */
+function systemOf(body: JsonFields): unknown {
+  const { system } = body;
+  if (!hasBillingLine(body)) return system;
+  if (typeof system === "string") return system.replace(billing, "");
+  const blocks = (system as readonly unknown[]).flatMap((block) => {
+    if (!isBilling(block)) return [block];
+    const { text, ...rest } = block as { readonly text: string };
+    const kept = text.replace(billing, "");
+    return kept === "" ? [] : [{ ...rest, text: kept }];
+  });
+  return blocks.length === 0 ? undefined : blocks;
+}
+
 /** @throws ApiError 400 naming the block. */
 export function parseMessages(body: JsonFields, options: ContentOptions): readonly ChatMessage[] {
   const given = readArray(body, "messages");
   if (!given || given.length === 0) {
     throw badRequest("messages", "messages must be a list of at least one message.");
   }
-  const { system } = body;
+  readSources(body, "messages");
+  const system = systemOf(body);
   const hasSystem = system !== undefined && system !== null && system !== "";
   const messages = given.flatMap((message, i) => parseMessage(message, `messages[${i}]`, options));
   if (messages.at(-1)?.role === "assistant") {

@@ -1,18 +1,18 @@
 /** The body of an Anthropic Messages request to a call, and to how its response is to be written. */
-import type { JsonValue, ToolDefinition } from "../../../core/message.ts";
+import type { ToolDefinition } from "../../../core/message.ts";
 import { ApiError, badRequest } from "../../http/api-error.ts";
 import type { CallRequest } from "../../call/call-request.ts";
-import {
-  readArray,
-  readBoolean,
-  readNumber,
-  readObject,
-  readString,
-  show,
-} from "../../http/json-fields.ts";
+import { readBoolean, readNumber, readObject, readString, show } from "../../http/json-fields.ts";
 import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
-import { sharedFields, sharedSilent, type FieldTable } from "../fields/field-table.ts";
+import {
+  messageFields,
+  messageInner,
+  sharedFields,
+  sharedSilent,
+  toolInner,
+  type FieldTable,
+} from "../fields/field-table.ts";
 import {
   is,
   isEmpty,
@@ -22,13 +22,16 @@ import {
   type IsNeutral,
 } from "../fields/refusals.ts";
 import {
+  readSeed,
   readStops,
   readTool,
+  readTools,
   type ContentOptions,
   readSampling,
 } from "../fields/request-fields.ts";
-import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
-import { flatFormat, readServerFields, type ServerField } from "../fields/server-fields.ts";
+import { readMessageFields } from "../fields/message-fields.ts";
+import { readFormat } from "../fields/output-format.ts";
+import { readToolChoice } from "../fields/tool-choice.ts";
 import { parseMessages } from "./content.ts";
 
 export interface MessagesRequest {
@@ -46,15 +49,13 @@ const editsNothing: IsNeutral = (value) =>
 export const messagesFields: FieldTable = {
   supported: [
     ...sharedFields,
+    ...messageFields,
     "messages",
     "output_config",
     "output_format",
     "stop_sequences",
     "system",
-    "thinking",
     "thread",
-    "tool_choice",
-    "tools",
   ],
   refused: {
     ...neutralSampling,
@@ -66,8 +67,13 @@ export const messagesFields: FieldTable = {
   ignored: {
     fallbacks: isEmpty,
     inference_geo: never,
-    "output_config.effort": never,
     speed: is("standard"),
+  },
+  inner: {
+    ...messageInner,
+    messages: ["content", "role"],
+    output_config: ["format"],
+    tools: [...toolInner, "cache_control", "eager_input_streaming", "input_schema"],
   },
   silent: [
     ...sharedSilent,
@@ -106,47 +112,9 @@ function parseTool(tool: unknown, at: string): ToolDefinition {
   if (type === "custom") return readTool(tool, at, "input_schema");
   throw badRequest(
     at,
-    `${at} has the type ${show(type)}, a tool of Anthropic's servers. Only the agent's own tools are supported.`,
+    `${at} has the type ${show(type)}. Only the agent's own tools are supported: those with name and input_schema, and the type "custom" or none.`,
     "unsupported_parameter",
   );
-}
-
-function parseTools(body: JsonFields): readonly ToolDefinition[] {
-  const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
-  // A model does not call a tool that is not in its prompt.
-  return readObject(body, "tool_choice")?.type === "none" ? [] : tools;
-}
-
-const isFreeChoice = (value: unknown): boolean =>
-  isJsonObject(value) && (value.type === "auto" || value.type === "none");
-
-function toChatChoice(choice: unknown): JsonValue | undefined {
-  if (!isJsonObject(choice)) return undefined;
-  if (choice.type === "any") return "required";
-  return choice.type === "tool" && typeof choice.name === "string"
-    ? { type: "function", function: { name: choice.name } }
-    : undefined;
-}
-
-function serverFieldsOf(body: JsonFields): readonly ServerField[] {
-  const format = {
-    name: "response_format",
-    isNeutral: never,
-    toChat: flatFormat,
-  } as const;
-  const { format: configured } = readObject(body, "output_config") ?? {};
-  return [
-    { at: "output_config.format", value: configured, ...format },
-    // The name in the beta that came first.
-    { at: "output_format", value: body.output_format, ...format },
-    {
-      at: "tool_choice",
-      name: "tool_choice",
-      value: body.tool_choice,
-      isNeutral: isFreeChoice,
-      toChat: toChatChoice,
-    },
-  ];
 }
 
 /** What the model is to read. @throws ApiError 400 naming the field. */
@@ -154,7 +122,8 @@ export function parsePrompt(
   body: JsonFields,
   content: ContentOptions,
 ): Pick<CallRequest, "messages" | "tools"> {
-  return { messages: parseMessages(body, content), tools: parseTools(body) };
+  const { tools } = readToolChoice(body, readTools(body, parseTool));
+  return { messages: parseMessages(body, content), tools };
 }
 
 /** @throws ApiError 400 naming the field. */
@@ -169,18 +138,20 @@ export function parseMessagesRequest(
   if (readNumber(body, "max_tokens", bounds) === undefined) {
     throw badRequest("max_tokens", "max_tokens is missing.");
   }
+  // The name in the beta that came first is the other one.
+  const format =
+    readFormat(readObject(body, "output_config")?.format, "output_config.format") ??
+    readFormat(body.output_format, "output_format");
   return {
     call: {
       protocol: "anthropic-messages",
       model: readString(body, "model") ?? defaultModel,
-      ...parsePrompt(body, abilities),
+      messages: parseMessages(body, abilities),
+      ...readMessageFields(body, { parseTool, format }, abilities),
       n: 1,
       sampling: readSampling(body),
+      ...readSeed(body),
       stops: readStops(body, "stop_sequences"),
-      ...readServerFields(serverFieldsOf(body), abilities),
-      ...readLogits(body, abilities),
-      ...readThinking(body, { thinking: body.thinking }),
-      ...readCalls(body, readArray(body, "tools") ?? []),
     },
     stream: readBoolean(body, "stream") ?? false,
   };

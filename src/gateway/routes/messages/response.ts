@@ -8,6 +8,7 @@ import {
 } from "../../call/call-request.ts";
 import { isTooDeep } from "../../http/json-fields.ts";
 import { isJsonObject } from "../../../util/json-object.ts";
+import { RawJson } from "../../../util/raw-json.ts";
 import { messageText } from "../../../core/message-text.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -18,7 +19,9 @@ export const signature = "unsigned";
 /** This protocol knows objects only; whatever else a model wrote is wrapped. */
 export function inputText(call: ToolCall): string {
   try {
+    if (call.arguments.trim() === "") return "{}";
     const value: unknown = JSON.parse(call.arguments);
+    if (value === null) return "{}";
     // What is too deep to be written again is handed over as text.
     if (isJsonObject(value) && !isTooDeep(value)) return call.arguments;
   } catch {
@@ -28,9 +31,10 @@ export function inputText(call: ToolCall): string {
 }
 
 export function stopFields(completion: Completion): Wire {
-  const { stopReason, stopString, message } = completion;
-  const reason =
-    stopReason === "length"
+  const { stopReason, stopString, message, isFiltered = false } = completion;
+  const reason = isFiltered
+    ? "refusal"
+    : stopReason === "length"
       ? "max_tokens"
       : message.toolCalls
         ? "tool_use"
@@ -73,8 +77,8 @@ function toBlocks({ message }: Completion): readonly Wire[] {
     ...(reasoning === "" ? [] : [{ type: "thinking", thinking: reasoning, signature }]),
     ...(text === "" ? [] : [{ type: "text", text }]),
     ...toolCalls.map((call) => {
-      const input: unknown = JSON.parse(inputText(call));
-      return { type: "tool_use", id: call.id, name: call.name, input };
+      const { id, name } = call;
+      return { type: "tool_use", id, name, input: new RawJson(inputText(call)) };
     }),
   ];
 }

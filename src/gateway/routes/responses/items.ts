@@ -3,7 +3,7 @@ import type { ChatMessage, ContentPart } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import { asList, readArray, readString, show } from "../../http/json-fields.ts";
 import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
-import { textOnly, toImagePart, type ContentOptions } from "../fields/request-fields.ts";
+import { toImagePart, unreadablePart, type ContentOptions } from "../fields/request-fields.ts";
 import type { References } from "./references.ts";
 import { TurnReader } from "./turn-reader.ts";
 
@@ -24,7 +24,9 @@ function parsePart(part: unknown, at: string, options: ContentOptions): ContentP
     return { type: "text", text: required(part, "text", at) };
   }
   if (type === "refusal") return { type: "text", text: required(part, "refusal", at) };
-  if (type !== "input_image") throw textOnly(at, type);
+  if (type !== "input_image") {
+    throw unreadablePart(at, type, options, "input_text, output_text, refusal and input_image");
+  }
   return toImagePart(readString(part, "image_url", `${at}.image_url`), at, options);
 }
 

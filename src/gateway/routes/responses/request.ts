@@ -1,5 +1,5 @@
 /** The body of an OpenAI Responses request to a call, and to how its response is to be written. */
-import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/message.ts";
+import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import { badRequest } from "../../http/api-error.ts";
 import type { CallRequest, SamplingChoice } from "../../call/call-request.ts";
 import {
@@ -14,33 +14,26 @@ import {
 import { isJsonObject, type JsonFields } from "../../../util/json-object.ts";
 import type { TargetAbilities } from "../../targets/target.ts";
 import {
+  messageFields,
+  messageInner,
   sharedFields,
   sharedIgnored,
   sharedSilent,
+  streamOptions,
+  toolInner,
   type FieldTable,
 } from "../fields/field-table.ts";
+import { is, isEmpty, never, neutralSampling, refuseUnsupported } from "../fields/refusals.ts";
 import {
-  is,
-  isEmpty,
-  isText,
-  never,
-  neutralSampling,
-  refuseUnsupported,
-} from "../fields/refusals.ts";
-import {
-  allowedTools,
+  notAFunction,
   readSeed,
   readStops,
   readTool,
   readSampling,
 } from "../fields/request-fields.ts";
-import { readCalls, readLogits, readThinking } from "../fields/logit-fields.ts";
-import {
-  flatFormat,
-  readServerFields,
-  readTopLogprobs,
-  type ServerField,
-} from "../fields/server-fields.ts";
+import { readMessageFields } from "../fields/message-fields.ts";
+import { readFormat } from "../fields/output-format.ts";
+import { readTopLogprobs } from "../fields/server-fields.ts";
 import { defined } from "../../../util/defined.ts";
 import { parseInput } from "./items.ts";
 import type { References } from "./references.ts";
@@ -61,19 +54,17 @@ const harmlessIncludes = [logprobsPath, "reasoning.encrypted_content"];
 export const responsesFields: FieldTable = {
   supported: [
     ...sharedFields,
+    ...messageFields,
     "conversation",
     "include",
     "input",
     "instructions",
     "max_output_tokens",
     "previous_response_id",
-    "reasoning",
     "stop",
     "store",
     "stream_options",
     "text",
-    "tool_choice",
-    "tools",
     "top_logprobs",
   ],
   refused: {
@@ -84,18 +75,19 @@ export const responsesFields: FieldTable = {
     prompt: never,
     truncation: is("disabled"),
   },
-  ignored: { ...sharedIgnored, "text.verbosity": never },
+  ignored: sharedIgnored,
+  inner: {
+    ...messageInner,
+    stream_options: streamOptions,
+    text: ["format"],
+    tools: [...toolInner, "parameters"],
+  },
   silent: sharedSilent,
 };
 
 function parseTool(tool: unknown, at: string): ToolDefinition {
   if (isJsonObject(tool) && tool.type === "function") return readTool(tool, at, "parameters");
-  const type = isJsonObject(tool) ? tool.type : tool;
-  throw badRequest(
-    at,
-    `${at} must have the type "function", but it is ${show(type)}: hosted tools are not supported.`,
-    "unsupported_parameter",
-  );
+  throw notAFunction(tool, at);
 }
 
 function readLogprobs(body: JsonFields): boolean {
@@ -113,36 +105,6 @@ function readResponsesSampling(body: JsonFields): SamplingChoice {
   const bounds = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
   const maxTokens = readNumber(body, "max_output_tokens", bounds);
   return { ...readSampling(body), ...defined({ maxTokens }) };
-}
-
-/** OpenAI's chat requests name the function one level deeper. */
-function toChatChoice(choice: unknown): JsonValue | undefined {
-  if (choice === "required") return choice;
-  if (!isJsonObject(choice) || choice.type !== "function") return undefined;
-  return typeof choice.name === "string"
-    ? { type: "function", function: { name: choice.name } }
-    : undefined;
-}
-
-function serverFieldsOf(body: JsonFields): readonly ServerField[] {
-  const { format } = readObject(body, "text") ?? {};
-  const choice = body.tool_choice;
-  return [
-    {
-      at: "text.format",
-      name: "response_format",
-      value: format,
-      isNeutral: isText,
-      toChat: flatFormat,
-    },
-    {
-      at: "tool_choice",
-      name: "tool_choice",
-      value: choice,
-      isNeutral: is("auto", "none"),
-      toChat: toChatChoice,
-    },
-  ];
 }
 
 /**
@@ -170,22 +132,18 @@ export function parseResponsesRequest(
   if (messages.length === 0) throw badRequest("input", "input must hold at least one item.");
   // With what came before.
   checkCount(messages.length, "input");
-  const tools = (readArray(body, "tools") ?? []).map((tool, i) => parseTool(tool, `tools[${i}]`));
+  const format = readFormat(readObject(body, "text")?.format, "text.format");
   return {
     call: {
       protocol: "openai-responses",
       model: readString(body, "model") ?? defaultModel,
       messages,
-      tools: allowedTools(tools, body.tool_choice),
+      ...readMessageFields(body, { parseTool, format }, abilities),
       n: 1,
       sampling: readResponsesSampling(body),
       ...readSeed(body),
       stops: readStops(body, "stop"),
       ...(logprobs ? { topLogprobs: top } : {}),
-      ...readServerFields(serverFieldsOf(body), abilities),
-      ...readLogits(body, abilities),
-      ...readThinking(body, { effort: readObject(body, "reasoning")?.effort }),
-      ...readCalls(body, readArray(body, "tools") ?? []),
       ...(store ? { recallFrom: instructions === undefined ? 0 : 1 } : {}),
     },
     stream: readBoolean(body, "stream") ?? false,

@@ -2,6 +2,7 @@
 import type { ToolCall } from "../../../core/message.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { usageOf, type CallResult, type Completion } from "../../call/call-request.ts";
+import { asWritten } from "../../http/json-source.ts";
 import type { JsonFields } from "../../../util/json-object.ts";
 import { messageText } from "../../../core/message-text.ts";
 import { toWireLogprobs } from "../chat/response.ts";
@@ -39,8 +40,12 @@ export function callItem(id: string, call: ToolCall, status: Status): Wire {
   return { id, type: "function_call", call_id: call.id, name, arguments: text, status };
 }
 
+/** Why a response is incomplete; null for one that is complete. */
+const incompleteReason = ({ isFiltered, stopReason }: Completion): string | null =>
+  isFiltered === true ? "content_filter" : stopReason === "length" ? "max_output_tokens" : null;
+
 export function completionStatus(completion: Completion): "completed" | "incomplete" {
-  return completion.stopReason === "length" ? "incomplete" : "completed";
+  return incompleteReason(completion) === null ? "completed" : "incomplete";
 }
 
 export function completionLogprobs(completion: Completion, options: ResponsesOptions): unknown {
@@ -69,12 +74,12 @@ function toOutput(completion: Completion, options: ResponsesOptions): readonly W
 }
 
 function toUsage(result: CallResult): Wire {
-  const { promptTokens, completionTokens, cachedTokens = 0 } = usageOf(result);
+  const { promptTokens, completionTokens, cachedTokens = 0, reasoningTokens = 0 } = usageOf(result);
   return {
     input_tokens: promptTokens,
     input_tokens_details: { cached_tokens: cachedTokens },
     output_tokens: completionTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: promptTokens + completionTokens,
   };
 }
@@ -105,9 +110,9 @@ export function toResponseHead(options: ResponsesOptions, createdAt: number): Wi
     reasoning: body.reasoning ?? { effort: null, summary: null },
     store: body.store ?? true,
     temperature: body.temperature ?? 1,
-    text: body.text ?? { format: { type: "text" } },
+    text: asWritten(body.text) ?? { format: { type: "text" } },
     tool_choice: body.tool_choice ?? "auto",
-    tools: body.tools ?? [],
+    tools: asWritten(body.tools) ?? [],
     top_p: body.top_p ?? 1,
     truncation: body.truncation ?? "disabled",
     usage: null,
@@ -121,11 +126,11 @@ export function toResponse(
   createdAt: number = Math.floor(Date.now() / 1000),
 ): Wire {
   const [completion] = result.completions as readonly [Completion];
-  const status = completionStatus(completion);
+  const reason = incompleteReason(completion);
   return {
     ...toResponseHead(options, createdAt),
-    status,
-    incomplete_details: status === "incomplete" ? { reason: "max_output_tokens" } : null,
+    status: completionStatus(completion),
+    incomplete_details: reason === null ? null : { reason },
     output: toOutput(completion, options),
     usage: toUsage(result),
   };

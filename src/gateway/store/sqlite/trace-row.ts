@@ -115,13 +115,17 @@ function takeMessages(base: Trace, kept: number): ChatMessage[] {
   return taken;
 }
 
+/** In their order of keys, too, which a prompt has. */
+const hasTools = (trace: Trace, tools: readonly ToolDefinition[]): boolean =>
+  trace.tools === tools || JSON.stringify(trace.tools) === JSON.stringify(tools);
+
 function isSibling(trace: Trace, head: Trace): boolean {
   return (
     trace.sequence === head.sequence &&
     trace.promptIds.length === head.promptIds.length &&
     hasPrefix(trace.promptIds, head.promptIds) &&
     sameJson(trace.messages, head.messages) &&
-    sameJson(trace.tools, head.tools)
+    hasTools(trace, head.tools)
   );
 }
 
@@ -176,7 +180,7 @@ export function packTrace(id: number, trace: Trace, base: KnownTrace | undefined
     fields: isParent ? fields : { ...fields, parentId },
     ...(keptCount > 0 ? { kept: keptCount } : {}),
     messages: trace.messages.slice(keptCount),
-    ...(sameJson(trace.tools, tools) ? {} : { tools: trace.tools }),
+    ...(hasTools(trace, tools) ? {} : { tools: trace.tools }),
   };
   const shared = {
     head: null,

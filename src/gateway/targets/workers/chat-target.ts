@@ -32,9 +32,9 @@ export interface ChatTargetOptions {
 }
 
 /** Servers give more alternatives than were requested, the sampled token among them. */
-function cutTo({ text, topLogprobs }: TokenText, count: number): TokenText {
+function cutTo({ topLogprobs, ...token }: TokenText, count: number): TokenText {
   return {
-    text,
+    ...token,
     topLogprobs: topLogprobs.toSorted((a, b) => b.logprob - a.logprob).slice(0, count),
   };
 }
@@ -61,6 +61,7 @@ function finishChoice(
       ...(toolCalls.length === 0 ? {} : { toolCalls }),
     },
     stopReason: choice.stopReason,
+    ...(choice.isFiltered ? { isFiltered: true } : {}),
     ...(stopString !== undefined && stops.includes(stopString) ? { stopString } : {}),
     tokens: Int32Array.from(choice.tokens),
     logprobs: Float32Array.from(choice.logprobs),
@@ -70,16 +71,20 @@ function finishChoice(
   };
 }
 
-/** Fields by which a server masks what the model may sample. */
-const forcing = ["response_format", "tool_choice"];
-
 /** Why what the server reported is not enough to train on. */
 function lackOf(
   response: ResponseCollector,
-  { serverFields = {} }: CallRequest,
+  { serverFields = {}, toolChoice }: CallRequest,
 ): string | undefined {
   const { promptIds, choices } = response;
-  const forced = forcing.find((name) => name in serverFields);
+  if (choices.some(({ isFiltered }) => isFiltered)) return "the server's content filter ended it";
+  // By these a server masks what the model may sample.
+  const isFormat = "response_format" in serverFields;
+  const forced = isFormat
+    ? "response_format"
+    : toolChoice?.mustCall === true
+      ? "tool_choice"
+      : undefined;
   if (forced !== undefined) {
     return `${forced} forced the answer, so its log-probabilities are not the policy's`;
   }

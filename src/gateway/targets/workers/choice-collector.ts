@@ -6,14 +6,14 @@ import type { ToolCall } from "../../../core/message.ts";
 import type { StopReason } from "../../../core/policy.ts";
 import { commonPrefix } from "../../../util/token-prefix.ts";
 import type { TokenText } from "../../call/call-request.ts";
-import type { ResponsePart, ToolCallPart } from "./adapters/response-part.ts";
+import type { ResponsePart } from "./adapters/response-part.ts";
+import { ToolCallCollector } from "./tool-call-collector.ts";
 import { malformed, UpstreamError } from "./upstream-error.ts";
 
-interface OpenToolCall {
-  id: string;
-  name: string;
-  arguments: string;
-}
+/** What servers call an answer that was cut off by its limit. */
+const lengths: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length"]);
+/** Reasons that say that there is no answer. */
+const failures: ReadonlySet<string> = new Set(["error", "insufficient_system_resource"]);
 
 export class ChoiceCollector {
   readonly tokens: number[] = [];
@@ -30,7 +30,7 @@ export class ChoiceCollector {
   missingIds = 0;
   #counted = 0;
   readonly #workerId: string;
-  readonly #toolCalls = new Map<number, OpenToolCall>();
+  readonly #toolCalls = new ToolCallCollector();
   #finish: string | undefined;
 
   constructor(workerId: string) {
@@ -43,12 +43,16 @@ export class ChoiceCollector {
 
   get stopReason(): StopReason {
     if (this.#finish === undefined) return "aborted";
-    return this.#finish === "length" ? "length" : "stop";
+    return lengths.has(this.#finish.toLowerCase()) ? "length" : "stop";
+  }
+
+  /** The provider's filter ended it. */
+  get isFiltered(): boolean {
+    return this.#finish === "content_filter";
   }
 
   get toolCalls(): readonly ToolCall[] {
-    const ordered = [...this.#toolCalls].sort(([a], [b]) => a - b);
-    return ordered.map(([, call]) => call);
+    return this.#toolCalls.calls;
   }
 
   /** Returns how many tokens are new; null for a part that had come before, whose text is not. */
@@ -58,11 +62,16 @@ export class ChoiceCollector {
     if (!isRepeated) {
       if (part.content !== undefined) this.content += part.content;
       if (part.reasoning !== undefined) this.reasoning = (this.reasoning ?? "") + part.reasoning;
-      for (const call of part.toolCalls ?? []) this.#addToolCall(call);
+      for (const call of part.toolCalls ?? []) this.#refuse(this.#toolCalls.add(call));
+      this.#refuse(part.unreadable);
     }
     if (part.finish === "abort") {
       const message = `The worker "${this.#workerId}" aborted the call, as servers do during a weight sync.`;
       throw new UpstreamError({ failure: "overloaded", message, workerId: this.#workerId });
+    }
+    if (part.finish !== undefined && failures.has(part.finish)) {
+      const message = `The worker "${this.#workerId}" ended its response with ${JSON.stringify(part.finish)}.`;
+      throw new UpstreamError({ failure: "failed", message, workerId: this.#workerId });
     }
     this.#finish ??= part.finish;
     this.stopString ??= part.stopString;
@@ -71,6 +80,7 @@ export class ChoiceCollector {
 
   /** @throws UpstreamError when the response ended before the choice did. */
   requireFinish(): void {
+    this.#refuse(this.#toolCalls.problem());
     if (this.isFinished) return;
     throw new UpstreamError({
       failure: "cut",
@@ -78,6 +88,10 @@ export class ChoiceCollector {
       workerId: this.#workerId,
       isConnection: false,
     });
+  }
+
+  #refuse(problem: string | undefined): void {
+    if (problem !== undefined) throw malformed(this.#workerId, problem);
   }
 
   #addTokens({ tokens = [], logprobs = [], texts = [], sampled }: ResponsePart): number {
@@ -107,17 +121,5 @@ export class ChoiceCollector {
     }
     this.texts.push(...texts.slice(skip));
     return tokens.length - skip;
-  }
-
-  #addToolCall({ index, id, name, arguments: text }: ToolCallPart): void {
-    const call = this.#toolCalls.get(index);
-    if (!call) {
-      this.#toolCalls.set(index, { id: id ?? "", name: name ?? "", arguments: text ?? "" });
-      return;
-    }
-    // Only the arguments come in parts; some servers repeat the name in each.
-    if (call.id === "") call.id = id ?? "";
-    if (call.name === "") call.name = name ?? "";
-    call.arguments += text ?? "";
   }
 }

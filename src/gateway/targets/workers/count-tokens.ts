@@ -1,5 +1,6 @@
 /** How long a prompt would be, according to the server that would render it. */
 import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import { wireTool } from "../../../core/tool-json.ts";
 import { ApiError } from "../../http/api-error.ts";
 import { toWireMessage } from "../../http/wire.ts";
 import { anthropicPath, anthropicPrompt } from "./adapters/anthropic-wire.ts";
@@ -37,9 +38,7 @@ async function count(
   }
   const wire = {
     messages: messages.map(toWireMessage),
-    ...(tools.length === 0
-      ? {}
-      : { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(wireTool) }),
   };
   if (kind === "vllm") {
     const body = { model, ...wire, add_generation_prompt: true };

@@ -2,6 +2,10 @@
 import type { ChatMessage, JsonObject, ToolDefinition } from "../../../../core/message.ts";
 import type { CallRequest } from "../../../call/call-request.ts";
 import { ApiError } from "../../../http/api-error.ts";
+import { wireFunction } from "../../../../core/tool-json.ts";
+import { parseObject } from "../../../../util/json-object.ts";
+import { RawJson } from "../../../../util/raw-json.ts";
+import { jsonText } from "../../../http/json-source.ts";
 import { defined } from "../../../../util/defined.ts";
 import type { ChatRequest } from "./chat-wire.ts";
 import type { ResponseChunk } from "./response-part.ts";
@@ -14,7 +18,10 @@ export const anthropicPath = "/v1/messages";
 /** The API requires a limit; every model of its has at least this one. */
 const defaultMaxTokens = 4096;
 
-type ToolFields = Pick<CallRequest, "messages" | "tools" | "serverFields" | "singleCall">;
+type ToolFields = Pick<
+  CallRequest,
+  "messages" | "singleCall" | "strictTools" | "toolChoice" | "tools"
+>;
 
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
@@ -44,13 +51,7 @@ const blocksOf = ({ content }: ChatMessage): readonly Wire[] =>
   );
 
 /** What the model wrote may be no object, which the API requires. */
-function inputOf(text: string): unknown {
-  try {
-    return objectIn(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
+const inputOf = (text: string): unknown => (parseObject(text) === null ? {} : new RawJson(text));
 
 function toTurn(message: ChatMessage): { role: "user" | "assistant"; content: readonly Wire[] } {
   const content = blocksOf(message);
@@ -80,19 +81,19 @@ function turnsOf(messages: readonly ChatMessage[]): readonly Wire[] {
   return turns;
 }
 
-function choiceOf({ serverFields = {}, singleCall }: ToolFields): Wire {
-  const { tool_choice: choice = "auto" } = serverFields;
+function choiceOf({ toolChoice, singleCall }: ToolFields): Wire {
+  const { mustCall = false, names = null } = toolChoice ?? {};
   const single = singleCall === true ? { disable_parallel_tool_use: true } : {};
-  if (choice === "auto") return singleCall === true ? { type: "auto", ...single } : {};
-  if (choice === "required") return { type: "any", ...single };
-  const name = textIn(objectIn(objectIn(choice).function).name);
-  return name === undefined ? refuse("This tool_choice") : { type: "tool", name, ...single };
+  if (!mustCall) return singleCall === true ? { type: "auto", ...single } : {};
+  return names?.length === 1
+    ? { type: "tool", name: names[0], ...single }
+    : { type: "any", ...single };
 }
 
-const toTool = ({ name, description, parameters }: ToolDefinition): Wire => ({
-  ...defined({ name, description }),
-  input_schema: parameters ?? { type: "object", properties: {} },
-});
+function toTool(tool: ToolDefinition, isStrict = false): Wire {
+  const { parameters = { type: "object", properties: {} }, ...rest } = wireFunction(tool);
+  return { ...rest, input_schema: parameters, ...(isStrict ? { strict: true } : {}) };
+}
 
 /** Where earlier calls are in the messages, the API requires tools, also if the agent forbids their use now. */
 function toolsOf(fields: ToolFields): Wire {
@@ -103,8 +104,15 @@ function toolsOf(fields: ToolFields): Wire {
     return { tools: [...called].map((name) => toTool({ name })), tool_choice: { type: "none" } };
   }
   const choice = choiceOf(fields);
+  const { strictTools = [], toolChoice } = fields;
+  const { mustCall = false, names = null } = toolChoice ?? {};
+  // Of several tools, which may be called is said by leaving the others out.
+  const isLeftOut = (name: string): boolean =>
+    names !== null && !(mustCall && names.length === 1) && !names.includes(name);
   return {
-    tools: tools.map(toTool),
+    tools: tools
+      .filter(({ name }) => !isLeftOut(name))
+      .map((tool) => toTool(tool, strictTools.includes(tool.name))),
     ...(Object.keys(choice).length === 0 ? {} : { tool_choice: choice }),
   };
 }
@@ -153,7 +161,15 @@ const finishes: Readonly<Record<string, string>> = {
   max_tokens: "length",
   model_context_window_exceeded: "length",
   tool_use: "tool_calls",
+  refusal: "content_filter",
 };
+
+const readable: ReadonlySet<unknown> = new Set([
+  "redacted_thinking",
+  "text",
+  "thinking",
+  "tool_use",
+]);
 
 export function readAnthropicResponse(json: unknown): ResponseChunk {
   const { content, usage: counts, stop_reason, stop_sequence } = objectIn(json);
@@ -161,6 +177,7 @@ export function readAnthropicResponse(json: unknown): ResponseChunk {
   const textOf = (type: string, key: string): string =>
     blocks.flatMap((block) => (block.type === type ? (textIn(block[key]) ?? "") : [])).join("");
   const calls = blocks.filter(({ type }) => type === "tool_use");
+  const other = blocks.find(({ type }) => !readable.has(type));
   const usage = objectIn(counts);
   const cached = numberIn(usage.cache_read_input_tokens) ?? 0;
   const fresh =
@@ -185,12 +202,13 @@ export function readAnthropicResponse(json: unknown): ResponseChunk {
               toolCalls: calls.map(({ id, name, input }, index) => ({
                 index,
                 ...defined({ id: textIn(id), name: textIn(name) }),
-                arguments: JSON.stringify(input ?? {}),
+                arguments: jsonText(objectIn(input)),
               })),
             }),
         ...defined({
           finish: reason === undefined ? undefined : (finishes[reason] ?? "stop"),
           stopString: textIn(stop_sequence),
+          unreadable: other && `sent content of the type ${JSON.stringify(other.type)}`,
         }),
       },
     ],

@@ -11,7 +11,9 @@ export function readUsage(value: unknown): CallUsage | undefined {
   const completionTokens = numberIn(usage.completion_tokens);
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
   const cachedTokens = numberIn(objectIn(usage.prompt_tokens_details).cached_tokens);
-  return { promptTokens, completionTokens, ...defined({ cachedTokens }) };
+  const { reasoning_tokens: counted } = objectIn(usage.completion_tokens_details);
+  const reasoningTokens = numberIn(counted);
+  return { promptTokens, completionTokens, ...defined({ cachedTokens, reasoningTokens }) };
 }
 
 /** `token_id:17`, as servers write tokens on request. */
@@ -26,13 +28,20 @@ interface Sampled {
   readonly texts?: readonly TokenText[] | undefined;
 }
 
-function chatText({ token, top_logprobs }: JsonFields): TokenText {
+function tokenText({ token, bytes }: JsonFields): Omit<TokenText, "topLogprobs"> {
+  const given = idsIn(bytes);
   return {
     text: textIn(token) ?? "",
-    topLogprobs: listIn(top_logprobs).map((top) => {
-      const { token: text, logprob } = objectIn(top);
-      return { text: textIn(text) ?? "", logprob: numberIn(logprob) ?? -Infinity };
-    }),
+    ...(given === undefined ? {} : { bytes: Array.from(given) }),
+  };
+}
+
+function chatText(item: JsonFields): TokenText {
+  return {
+    ...tokenText(item),
+    topLogprobs: listIn(item.top_logprobs)
+      .map(objectIn)
+      .map((top) => ({ ...tokenText(top), logprob: numberIn(top.logprob) ?? -Infinity })),
   };
 }
 

@@ -1,9 +1,12 @@
 /** Responses of servers in chunks, without their wire formats. */
 import type { CallUsage, TokenText } from "../../../call/call-request.ts";
 
-/** A part of a tool call; parts of one call share `index`. */
+/** A part of a tool call. */
 export interface ToolCallPart {
-  readonly index: number;
+  /** Of the call among those of its response, where the server says it. */
+  readonly index?: number;
+  /** It is a call, not a part of one. */
+  readonly isWhole?: true;
   readonly id?: string;
   readonly name?: string;
   readonly arguments?: string;
@@ -24,6 +27,8 @@ export interface ResponsePart {
   readonly toolCalls?: readonly ToolCallPart[];
   /** OpenAI's name of the reason, or the server's own. */
   readonly finish?: string;
+  /** What the server did that has no place in a message. */
+  readonly unreadable?: string;
   /** The stop string that was met. */
   readonly stopString?: string;
 }

@@ -1,6 +1,7 @@
 /** Requests to one server: its address, its key, its sockets. Knows neither health nor load. */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
+import { writeJson } from "../../../../util/raw-json.ts";
 import { sendHttp, type UpstreamResponse, type PhaseDeadlines } from "./http-request.ts";
 import type { WorkerAddress } from "../pool/worker-address.ts";
 
@@ -56,7 +57,7 @@ export class Connection {
             ? { "x-api-key": apiKey }
             : { authorization: `Bearer ${apiKey}` }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: writeJson(body) }),
       agent: this.#agent,
       deadlines: { ...this.options.deadlines, ...deadlines },
       signal,

@@ -2,7 +2,7 @@
 import { isJsonObject } from "../../../../util/json-object.ts";
 import { EventReader, type ServerEvent } from "../../../../http/events.ts";
 import type { UpstreamResponse } from "./http-request.ts";
-import { parseWithIds } from "./json-with-ids.ts";
+import { parseAnswer, parseWithIds } from "./json-with-ids.ts";
 import { statusError } from "./status-error.ts";
 import { malformed, UpstreamError } from "../upstream-error.ts";
 
@@ -63,7 +63,7 @@ class EventValues<T> {
       this.isDone ||= data === done;
       if (this.isDone) break;
       const isLong = data.length > longEvent;
-      values.push(this.#read(isLong ? parseWithIds(Buffer.from(data)) : JSON.parse(data)));
+      values.push(this.#read(isLong ? parseWithIds(Buffer.from(data)) : parseAnswer(data)));
     }
     return values;
   }

@@ -2,7 +2,15 @@
  * JSON of a worker whose prompt ids are read from its bytes: they are most of a long response, and as text,
  * numbers and a list they would be in memory four times. Everything else is left to `JSON.parse`.
  */
+import { parseWithSources } from "../../../http/json-source.ts";
 import { isJsonObject } from "../../../../util/json-object.ts";
+
+/** Arguments that are an object instead of its text. */
+const objectArguments = /"(?:arguments|input)"\s*:\s*\{/u;
+
+/** `JSON.parse`, which keeps the digits of arguments. @throws SyntaxError */
+export const parseAnswer = (text: string): unknown =>
+  objectArguments.test(text) ? parseWithSources(text) : JSON.parse(text);
 
 /** A quote with no backslash before it begins a string, and what is followed by a colon is a name. */
 const opening = Buffer.from('"prompt_token_ids":[');
@@ -75,12 +83,12 @@ function holderOf(value: unknown): { prompt_token_ids: unknown } | undefined {
  */
 export function parseWithIds(bytes: Buffer): unknown {
   const found = findIds(bytes);
-  if (!found) return JSON.parse(bytes.toString("utf8"));
+  if (!found) return parseAnswer(bytes.toString("utf8"));
   const { ids, start, end } = found;
   const before = bytes.toString("utf8", 0, start);
-  const value: unknown = JSON.parse(`${before}[]${bytes.toString("utf8", end)}`);
+  const value: unknown = parseAnswer(`${before}[]${bytes.toString("utf8", end)}`);
   const holder = holderOf(value);
-  if (!holder) return JSON.parse(bytes.toString("utf8"));
+  if (!holder) return parseAnswer(bytes.toString("utf8"));
   holder.prompt_token_ids = ids;
   return value;
 }

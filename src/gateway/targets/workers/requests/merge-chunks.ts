@@ -17,6 +17,7 @@ interface OpenPart {
   reasoning: string | undefined;
   finish: string | undefined;
   stopString: string | undefined;
+  unreadable: string | undefined;
 }
 
 function append(open: OpenPart, part: ResponsePart): void {
@@ -32,6 +33,7 @@ function append(open: OpenPart, part: ResponsePart): void {
   if (part.reasoning !== undefined) open.reasoning = (open.reasoning ?? "") + part.reasoning;
   open.finish ??= part.finish;
   open.stopString ??= part.stopString;
+  open.unreadable ??= part.unreadable;
 }
 
 function close({ tokens, logprobs, texts, toolCalls, ...rest }: OpenPart): ResponsePart {
@@ -109,6 +111,7 @@ export class ChunkMerger {
       reasoning: undefined,
       finish: undefined,
       stopString: undefined,
+      unreadable: undefined,
     };
     open.set(choice, made);
     return made;
