@@ -119,7 +119,7 @@ export const secretForms: readonly SecretForm[] = [
   // LangSmith, Perplexity, Tavily, W&B, OpenReward, Cerebras, Pinecone, Fireworks, Replicate, GitLab, PyPI, Together ...
   {
     pattern:
-      /(?<secret>\b(?:lsv2|ls_|pplx|tvly|wandb_v\d|ork|csk|pcsk|fw|fpk|r8|gl[a-z]{2,8}|pypi|tgp_v\d|jina|e2b|dtn|bt-st|shp[a-z]{2}|sntr[yu]s?|lin_api|ntn|do[opr]_v1|glsa|glc|sbp|sb_secret|PMAK|NRAK|hv[bs]|dckr_pat|dp\.[a-z]{2}|figd|fc|whsec|rpa|vc[kp]|rubygems|GOCSPX|bb_live|AGE-SECRET-KEY|ATATT3x\w{0,8})[-_.][\w.-]{16,})/g,
+      /(?<secret>\b(?:lsv2|ls_|pplx|tvly|wandb_v\d|ork|csk|pcsk|fw|fpk|r8|gl[a-z]{2,8}|pypi|tgp_v\d|jina|e2b|dtn|bt-st|shp[a-z]{2}|sntr[yu]s?|lin_api|ntn|do[opr]_v1|glsa|glc|sbp|sb_secret|PMAK|NRAK|hv[bs]|dckr_pat|dp\.[a-z]{2}|figd|fc(?=-)|whsec|rpa|vc[kp]|rubygems|GOCSPX|bb_live|AGE-SECRET-KEY|ATATT3x\w{0,8})[-_.][\w.-]{16,})/g,
     isSecret: isKey,
   },
   // AWS, Google, Databricks, Twilio, SendGrid, Telegram, Discord.

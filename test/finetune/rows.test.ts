@@ -630,11 +630,11 @@ describe("reasoning in the text of a message", () => {
     const made = { ...call("f", '{"a": "x"}'), content: "<think>\nadd\n</think>\n\n" };
     expect(shown({ messages: [q, made] })).toContain("⟦<think>\nadd\n</think>\n\n<tool_call>");
   });
-  it("that is not closed is refused, and text before a tag too", () => {
+  it("that is not closed is refused, and a tag within a text is text", () => {
     const cutOff = { messages: [q, say("assistant", "<think>\nadd")] };
     expect(() => shown(cutOff)).toThrow(/^rows\.jsonl:4: the reasoning .* is not closed/u);
-    const inside = { messages: [q, say("assistant", "x<think>add</think>4")] };
-    expect(() => shown(inside)).toThrow(/^rows\.jsonl:4: .* cannot write this assistant message/u);
+    for (const text of ["x<think>add</think>4", "Close it with </think> and go on."])
+      expect(shown({ messages: [q, say("assistant", text)] })).toContain(text);
   });
   it("stays text for a model that has none", () => {
     const { tokenizer, config } = loadReal("qwen2_5");

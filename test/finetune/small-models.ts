@@ -1,17 +1,11 @@
-/** The built-in model with another chat format, in folders that are removed when the tests end, and its previews. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+/** The built-in model with another chat format, and its previews. */
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll } from "vitest";
 import { type FineTunePreview, previewFineTune } from "../../src/launch/finetune/preview.ts";
 
 const tiny = fileURLToPath(new URL("../../models/shop-tiny", import.meta.url));
-let root: string;
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), "agent-trainer-turn-ends-"));
-});
-afterAll(() => rmSync(root, { recursive: true }));
 
 export interface Changes {
   /** The special tokens from 507 on, in place of shop-tiny's. */
@@ -27,7 +21,7 @@ export const readJson = (file: string): Record<string, unknown> =>
 
 /** The built-in model with another chat format. */
 export function makeModel({ tokens, template, eosToken, generation, config }: Changes): string {
-  const folder = mkdtempSync(join(root, "model-"));
+  const folder = mkdtempSync(join(tmpdir(), "agent-trainer-turn-ends-"));
   cpSync(tiny, folder, { recursive: true });
   const tokenizer = readJson(join(folder, "tokenizer.json")) as {
     added_tokens: { id: number; content: string }[];

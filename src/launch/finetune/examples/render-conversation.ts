@@ -78,6 +78,11 @@ function withReasoning(message: ChatMessage): readonly ChatMessage[] {
   const before = text.slice(0, Math.max(end, 0)).trimStart();
   const start = before.startsWith(thinkStart) ? thinkStart.length : 0;
   if (end < 0 || message.reasoning !== undefined) return [];
+  // A tag in the middle of a sentence is text that speaks of it.
+  const isAlone =
+    /(?:^|\n)[^\S\n]*$/u.test(text.slice(0, end)) &&
+    /^[^\S\n]*\n/u.test(text.slice(end + thinkEnd.length));
+  if (start === 0 && !isAlone) return [];
   if (before.includes(thinkStart, start)) return [];
   const reasoning = before.slice(start).trim();
   const content = text.slice(end + thinkEnd.length).trimStart();
@@ -103,14 +108,14 @@ export function responseTokens(
   at: string,
 ): Int32Array {
   checkClosed(renderer, message, at);
-  const readings = [message, ...withReasoning(message)];
+  const readings = [...withReasoning(message), message];
   for (const reading of readings) {
     for (const tokens of fromTemplate(renderer, reading, tools))
       if (isFaithful(renderer, reading, tools, tokens)) return tokens;
     for (const tokens of fromText(renderer, reading))
       if (isFaithful(renderer, reading, tools, tokens)) return tokens;
   }
-  const { reasoning } = readings.at(-1)!;
+  const { reasoning } = readings[0]!;
   const has = [
     ...(reasoning === undefined ? [] : ["reasoning"]),
     ...(message.toolCalls ? ["tool calls"] : []),
