@@ -633,8 +633,8 @@ describe("reasoning in the text of a message", () => {
   it("that is not closed is refused, and a tag within a text is text", () => {
     const cutOff = { messages: [q, say("assistant", "<think>\nadd")] };
     expect(() => shown(cutOff)).toThrow(/^rows\.jsonl:4: the reasoning .* is not closed/u);
-    for (const text of ["x<think>add</think>4", "Close it with </think> and go on."])
-      expect(shown({ messages: [q, say("assistant", text)] })).toContain(text);
+    for (const content of ["x<think>add</think>4", "Close it with </think> and go on."])
+      expect(shown({ messages: [q, say("assistant", content)] })).toContain(content);
   });
   it("stays text for a model that has none", () => {
     const { tokenizer, config } = loadReal("qwen2_5");

@@ -1,5 +1,5 @@
 /** What training can start from: a fine-tuned run, full or LoRA, and recorded episodes. */
-import { mkdtempSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -123,6 +123,33 @@ describe("recorded episodes", () => {
     }
     expect(() => episodeExamples({ folder, minReward: 2, loss: "kto" }, renderer)).toThrow(
       /not on both sides of the reward 2/u,
+    );
+  });
+
+  it("are not imitated where a response was cut off, and counted", () => {
+    const damaged = newFolder();
+    cpSync(folder, damaged, { recursive: true });
+    for (const file of readdirSync(join(damaged, "episodes"))) {
+      const path = join(damaged, "episodes", file);
+      const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+      const cut = lines.map((line) =>
+        line.includes('"isCorrect":true')
+          ? line.replaceAll('"stopReason":"stop"', '"stopReason":"length"')
+          : line,
+      );
+      writeFileSync(path, `${cut.join("\n")}\n`);
+    }
+    const warnings: string[] = [];
+    const warn = (text: string): void => void warnings.push(text);
+    const choice = { folder: damaged, minReward: 0.5, loss: "sft" } as const;
+    expect(episodeExamples(choice, renderer, warn)).toHaveLength(2);
+    expect(warnings).toEqual([
+      `2 good episodes of ${damaged} are not imitated, because they are not whole: 2 cut off.`,
+    ]);
+    const pairs = episodeExamples({ ...choice, loss: "dpo" }, renderer);
+    expect(pairs.every(({ at }) => at.endsWith("/2"))).toBe(true);
+    expect(() => episodeExamples({ ...choice, minReward: null }, renderer)).toThrow(
+      /they are not whole: cut off/u,
     );
   });
 

@@ -5,6 +5,7 @@
  */
 import { basename } from "node:path";
 import { buildRows } from "../../../algorithms/rows/rows.ts";
+import { trajectoryDamage } from "../../../core/completeness.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { isFailed, isScored } from "../../../core/outcome.ts";
 import type { Renderer } from "../../../core/policy.ts";
@@ -24,6 +25,8 @@ interface Recorded {
   readonly episode: Episode;
   readonly reward: number;
   readonly rows: readonly TokenRow[];
+  /** Why a response of it, or what it rests on, is not whole; null where all is. */
+  readonly damage: string | null;
 }
 
 const checkedSteps = 20;
@@ -74,7 +77,15 @@ function rowsOfEpisode(episode: Episode): readonly TokenRow[] {
     .map(({ tokens, targetMask }) => ({ tokens: tokens.slice(), mask: targetMask.slice() }));
 }
 
-function isGood({ episode, reward }: Recorded, minReward: number | null): boolean {
+function damageOf({ trajectories }: Episode): string | null {
+  const trained = trajectories.filter(({ untrained }) => untrained === undefined);
+  return trained.map(trajectoryDamage).find((damage) => damage !== null) ?? null;
+}
+
+function isGood(
+  { episode, reward }: Pick<Recorded, "episode" | "reward">,
+  minReward: number | null,
+): boolean {
   return minReward === null ? episode.isCorrect === true : reward >= minReward;
 }
 
@@ -87,7 +98,10 @@ export function groupName({ id, task }: Episode): string {
 function pairOf(group: readonly Recorded[], minReward: number | null): Example | null {
   const [first] = group;
   if (first === undefined) return null;
-  const best = group.reduce((a, b) => (b.reward > a.reward ? b : a));
+  const whole = group.filter(({ damage }) => damage === null);
+  const [some] = whole;
+  if (some === undefined) return null;
+  const best = whole.reduce((a, b) => (b.reward > a.reward ? b : a), some);
   const worst = group.reduce((a, b) => (b.reward < a.reward ? b : a));
   if (best.reward === worst.reward) return null;
   if (minReward !== null && best.reward < minReward) return null;
@@ -105,13 +119,30 @@ function wantedOf(loss: EpisodeChoice["loss"], minReward: number | null): string
   return minReward === null ? "none is correct" : `none has a reward of at least ${minReward}`;
 }
 
-/** @throws ConfigError when the folder has no episode that can be used. */
+/** One sentence about the good episodes that are no demonstrations, because they are not whole. */
+function warnOfDamage(left: readonly string[], folder: string, warn: (text: string) => void): void {
+  if (left.length === 0) return;
+  const counts = [...new Set(left)].map(
+    (why) => `${left.filter((one) => one === why).length} ${why}`,
+  );
+  warn(
+    `${left.length} good ${left.length === 1 ? "episode" : "episodes"} of ${folder} ${left.length === 1 ? "is" : "are"} not imitated, because ${left.length === 1 ? "it is" : "they are"} not whole: ${counts.join(", ")}.`,
+  );
+}
+
+/**
+ * What is to be imitated is whole: an episode with a response that was cut off is left out, except as the worse one.
+ * @param warn of what was left out
+ * @throws ConfigError when the folder has no episode that can be used.
+ */
 export function episodeExamples(
   { folder, minReward, loss }: EpisodeChoice,
   renderer: Renderer,
+  warn: (text: string) => void = () => {},
 ): readonly Example[] {
   const tokenizer = new TokenizerCheck(renderer, folder);
   const recorded: Recorded[] = [];
+  const left: string[] = [];
   let count = 0;
   let scored = 0;
   for (const episode of readEpisodes(folder, trainingFiles(folder))) {
@@ -119,13 +150,19 @@ export function episodeExamples(
     const { reward } = episode;
     if (reward === null || isFailed(episode) || !isScored(episode)) continue;
     scored++;
-    if (loss === "sft" && !isGood({ episode, reward, rows: [] }, minReward)) continue;
+    const isWanted = isGood({ episode, reward }, minReward);
+    if (loss === "sft" && !isWanted) continue;
     // An evaluator that gives only rewards does not say what is correct.
     if (loss === "kto" && minReward === null && episode.isCorrect === null) continue;
     tokenizer.check(episode);
     const rows = rowsOfEpisode(episode);
-    if (rows.length > 0) recorded.push({ episode, reward, rows });
+    if (rows.length === 0) continue;
+    const damage = damageOf(episode);
+    if (damage !== null && isWanted) left.push(damage);
+    if (damage === null || !isWanted || loss === "dpo")
+      recorded.push({ episode, reward, rows, damage });
   }
+  warnOfDamage(left, folder, warn);
   const examples = {
     sft: () => goodOnes(recorded),
     kto: () => labelled(recorded, minReward),
@@ -135,7 +172,7 @@ export function episodeExamples(
   const wanted = wantedOf(loss, minReward);
   const kept = loss === "sft" ? recorded.length : 0;
   throw new ConfigError({
-    message: `${folder} has no episode to learn from: of ${count} recorded in training steps, ${scored} are scored, and ${wanted}${kept === 0 ? ", or they have no token ids" : ""}.`,
+    message: `${folder} has no episode to learn from: of ${count} recorded in training steps, ${scored} are scored, and ${wanted}${kept === 0 ? ", or they have no token ids" : ""}${left.length === 0 ? "" : `, or they are not whole: ${[...new Set(left)].join(", ")}`}.`,
     hint: "Lower fine_tuning.min_reward, or name another folder in fine_tuning.from_run.",
     fields: { folder, count, scored },
   });

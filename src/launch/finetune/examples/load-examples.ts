@@ -189,11 +189,13 @@ export async function loadExamples(options: ExampleOptions): Promise<LoadedExamp
   const longest = Math.min(maxLength ?? contextLength, contextLength);
   const source = trainSource(config, options.train);
   const train = new Collected(longest);
+  const notes: string[] = [];
   if (fromRun !== null) {
     const choice = { folder: resolve(folder, fromRun), minReward, loss: loss.type };
-    for (const example of episodeExamples(choice, renderer)) train.add(example);
+    const warn = (text: string): void => void notes.push(text);
+    for (const example of episodeExamples(choice, renderer, warn)) train.add(example);
   } else if (source !== null) await readSource(source, "fine_tuning.train", train, options);
-  const warnings = [...train.warnings("training examples", describe(source ?? fromRun))];
+  const warnings = [...notes, ...train.warnings("training examples", describe(source ?? fromRun))];
   const valSource = options.val ?? valFile;
   if (valSource !== null) {
     const val = new Collected(longest);
