@@ -212,6 +212,8 @@ export interface Renderer {
   decode(tokens: Int32Array): string;
   /** Text of these tokens with special tokens in their own spelling, for people; absent where unknown. */
   inspect?(tokens: Int32Array): string;
+  /** Whether `RenderOptions.thinking` changes what is rendered. @default false: it has no effect */
+  readonly choosesThinking?: boolean | undefined;
   /** Maximum UTF-8 bytes that one token represents; absent where there is no maximum. */
   readonly longestToken?: number | undefined;
   /** The same results without blocking the thread; absent where a family does not support it. */

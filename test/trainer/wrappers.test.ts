@@ -35,6 +35,7 @@ const renderer: Required<Renderer> = {
   encode: () => new Int32Array(1),
   inspect: () => "<s>",
   longestToken: 9,
+  choosesThinking: true,
   long: {
     render: async () => ({ tokens: new Int32Array(1) }),
     extend: async () => null,

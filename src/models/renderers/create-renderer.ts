@@ -11,7 +11,7 @@ import type { TextTokenizer } from "../tokenizers/tokenizer.ts";
 /** `Renderer`, with encoding steps in place of their results. */
 export interface RendererSteps extends Pick<
   Renderer,
-  "family" | "stop" | "parse" | "decode" | "grammar"
+  "family" | "stop" | "parse" | "decode" | "grammar" | "choosesThinking"
 > {
   render(messages: readonly ChatMessage[], options: RenderOptions): Encoding<RenderedPrompt>;
   extend(
@@ -30,12 +30,12 @@ export function roomAfter(
 }
 
 export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): Renderer {
-  const { family, stop, parse, decode, grammar } = steps;
+  const { family, stop, parse, decode, grammar, choosesThinking } = steps;
   const now = <T>(encoding: Encoding<T>): T => encodeNow(tokenizer, encoding);
   return {
     family,
     stop,
-    ...defined({ grammar }),
+    ...defined({ grammar, choosesThinking }),
     parse: (tokens) => parse(tokens),
     decode: (tokens) => decode(tokens),
     inspect: (tokens) => tokenizer.decode(tokens),

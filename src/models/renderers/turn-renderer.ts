@@ -61,6 +61,7 @@ export function createTurnRenderer(tokenizer: TextTokenizer, format: TurnFormat)
     family: format.family,
     stop: { tokenIds: stopIds, strings: [] },
     ...defined({ grammar: format.grammar }),
+    choosesThinking: typeof format.opening === "function",
     *render(messages, { tools = [], contextLength, thinking }) {
       const parts = [...format.whole(messages, tools), opening(thinking)];
       return { tokens: Int32Array.from(yield* buildTokens(tokenizer, parts, { contextLength })) };
