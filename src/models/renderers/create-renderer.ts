@@ -36,7 +36,7 @@ export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): 
     family,
     stop,
     ...defined({ grammar, choosesThinking }),
-    parse: (tokens) => parse(tokens),
+    parse: (tokens, options) => parse(tokens, options),
     decode: (tokens) => decode(tokens),
     inspect: (tokens) => tokenizer.decode(tokens),
     render: (messages, options = {}) => now(steps.render(messages, options)),
