@@ -8,7 +8,7 @@ import { compileTemplate, type CompiledTemplate } from "./language/execute.ts";
 import { globalsFor } from "./language/globals.ts";
 import { limitsFor, TemplateLimitError } from "./language/limits.ts";
 import { Str } from "./language/str.ts";
-import type { Value } from "./language/values.ts";
+import { none, type Value } from "./language/values.ts";
 import { messageValue, toolValue } from "./template-values.ts";
 
 /** Values of variables: the same for every prompt. */
@@ -114,9 +114,9 @@ export function createChatTemplate(options: ChatTemplateOptions): (input: Templa
     const write = (input: TemplateInput, asText: boolean): Str => {
       const { messages, tools, open } = input;
       const values: Record<string, Value> = {
-        documents: null,
+        documents: none,
         messages: messages.map((message) => messageValue(message, asText)),
-        [toolsName]: tools.length === 0 ? null : tools.map(toolValue),
+        [toolsName]: tools.length === 0 ? none : tools.map(toolValue),
         add_generation_prompt: open,
       };
       for (const [name, value] of Object.entries({ ...variables, ...input.variables })) {

@@ -6,7 +6,7 @@ import { JsonNumber, tryParseExact, type ExactJson } from "../../../util/exact-j
 import { fail } from "./language/errors.ts";
 import { readInt } from "./language/numbers.ts";
 import { Str } from "./language/str.ts";
-import { Dict, type Value } from "./language/values.ts";
+import { Dict, none, type Value } from "./language/values.ts";
 
 /** Only these are words of the template's; any other is a message's text. */
 const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant", "tool"]);
@@ -15,7 +15,8 @@ const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assi
 export function toValue(json: ExactJson): Value {
   if (typeof json === "string") return Str.foreign(json);
   if (json instanceof JsonNumber) return json.isInteger ? readInt(json.text) : json.value;
-  if (json === null || typeof json === "boolean") return json;
+  if (json === null) return none;
+  if (typeof json === "boolean") return json;
   if (json instanceof Map) {
     return new Dict(
       Array.from(json as ReadonlyMap<string, ExactJson>, ([key, item]) => [

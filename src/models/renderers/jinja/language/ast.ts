@@ -34,6 +34,7 @@ export type Expression =
       readonly test: Expression;
       readonly chosen: Expression;
       readonly otherwise: Expression | null;
+      readonly line: number;
     }
   | { readonly type: "not" | "+" | "-"; readonly of: Expression }
   | { readonly type: "and" | "or"; readonly left: Expression; readonly right: Expression }

@@ -11,6 +11,7 @@ import {
   Callable,
   Dict,
   Namespace,
+  none,
   Range,
   refuseUndefined,
   Tuple,
@@ -26,6 +27,9 @@ const mutating: Readonly<Record<string, ReadonlySet<string>>> = {
   dict: new Set(["clear", "pop", "popitem", "setdefault", "update"]),
 };
 
+/** Methods whose arguments have names; those of the others have none. */
+const takesNames: ReadonlySet<string> = new Set(["split", "rsplit", "splitlines", "expandtabs"]);
+
 function methodsOf(value: Value): Readonly<Record<string, Method<never>>> {
   if (value instanceof Str) return textMethods;
   if (value instanceof Dict) return dictMethods;
@@ -40,7 +44,7 @@ function ownAttribute(value: Value, name: string): Value | undefined {
   const type = typeName(value);
   if (name.startsWith("__") || mutating[type]?.has(name)) {
     const message = `access to attribute '${name}' of '${type}' object is unsafe.`;
-    return new Callable(name, () => fail("SecurityError", message));
+    return new Undefined(message, "SecurityError");
   }
   if (value instanceof Callable) return value.attribute(name);
   if (value instanceof Tuple && value.names.includes(name)) {
@@ -56,7 +60,13 @@ function ownAttribute(value: Value, name: string): Value | undefined {
   const methods = methodsOf(value);
   if (!Object.hasOwn(methods, name)) return undefined;
   const method = methods[name]!;
-  return new Callable(name, (args) => method(value as never, args), {
+  const invoke = (args: Args): Value => {
+    if (args.named.size > 0 && !takesNames.has(name)) {
+      fail("TypeError", `${type}.${name}() takes no keyword arguments`);
+    }
+    return method(value as never, args);
+  };
+  return new Callable(name, invoke, {
     text: `<built-in method ${name} of ${type} object>`,
   });
 }
@@ -148,12 +158,12 @@ function formatText(text: Str, name: string, args: Args): Str {
 export function slice(value: Value, bounds: readonly (Value | undefined)[]): Value {
   refuseUndefined(value);
   const [start, stop, step] = bounds.map((bound) =>
-    bound === undefined || bound === null ? undefined : sliceBound(bound),
+    bound === undefined || bound === none ? undefined : sliceBound(bound),
   );
   const of = value instanceof Tuple ? value.items : value;
   const isText = of instanceof Str;
   if (!isText && !Array.isArray(of) && !(of instanceof Range)) {
-    return new Undefined(`${typeName(value)} object has no element slice(...)`);
+    return fail("TypeError", `'${typeName(value)}' object cannot be sliced`);
   }
   const by = step ?? 1;
   if (by === 0) fail("ValueError", "slice step cannot be zero");
@@ -166,6 +176,10 @@ export function slice(value: Value, bounds: readonly (Value | undefined)[]): Val
   const from = bound(start, by > 0 ? lowest : highest);
   const to = bound(stop, by > 0 ? highest : lowest);
   if (isText && by === 1) return cutText(of, from, to);
+  if (of instanceof Range) {
+    const at = (index: number): bigint => of.start + of.step * BigInt(index);
+    return new Range(at(from), at(to), of.step * BigInt(by));
+  }
   const count = Math.max(0, Math.ceil((to - from) / by));
   spend(count);
   const indices = Array.from({ length: count }, (_, i) => from + i * by);
@@ -173,7 +187,7 @@ export function slice(value: Value, bounds: readonly (Value | undefined)[]): Val
     const characters = of.characters();
     return Str.join(indices.map((i) => characters[i]!));
   }
-  const items = indices.map((i) => (of instanceof Range ? of.at(i) : (of as readonly Value[])[i]!));
+  const items = indices.map((i) => (of as readonly Value[])[i]!);
   return value instanceof Tuple ? new Tuple(items) : items;
 }
 

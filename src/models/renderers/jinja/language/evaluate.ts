@@ -48,7 +48,7 @@ export function evaluate(node: Expression, scope: Scope): Value {
       if (isTrue(evaluate(node.test, scope))) return evaluate(node.chosen, scope);
       return node.otherwise === null
         ? new Undefined(
-            "the inline if-expression evaluated to false and no else section was defined.",
+            `the inline if-expression on line ${node.line} evaluated to false and no else section was defined.`,
           )
         : evaluate(node.otherwise, scope);
     case "not":

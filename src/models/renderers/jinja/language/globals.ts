@@ -10,6 +10,7 @@ import {
   iterate,
   listOf,
   Namespace,
+  none,
   Range,
   refuseUndefined,
   typeName,
@@ -65,7 +66,7 @@ function cycler({ positional }: Args): Value {
     }),
     reset: new Callable("reset", () => {
       at = 0;
-      return null;
+      return none;
     }),
   };
   return new Callable("cycler", () => fail("TypeError", "'Cycler' object is not callable"), {

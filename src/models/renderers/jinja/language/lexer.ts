@@ -134,10 +134,9 @@ class Lexer {
       }
       const kind = this.#text[start + 1];
       const sign = this.#signAt(start + 2);
-      // A variable's tag has no `+`: there it is an operator.
       const isVariable = kind === "{";
-      this.#data(start, isVariable && sign === "+" ? "" : sign, isVariable);
-      this.#at = start + 2 + (isVariable && sign === "+" ? 0 : sign.length);
+      this.#data(start, sign, isVariable);
+      this.#at = start + 2 + sign.length;
       this.#startsLine = false;
       if (kind === "#") this.#comment();
       else if (kind === "%" && this.#raw()) continue;
@@ -180,6 +179,7 @@ class Lexer {
     while (this.#at < this.#text.length) {
       if (open.length === 0) {
         const sign = this.#signAt(this.#at);
+        // At the end of a variable's tag, `+` is an operator.
         const used = isVariable && sign === "+" ? "" : sign;
         if (this.#text.startsWith(closing, this.#at + used.length)) {
           this.#push(`${type}_end`, "");

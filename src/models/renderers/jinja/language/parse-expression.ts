@@ -9,16 +9,17 @@ import type {
   Slice,
 } from "./ast.ts";
 import { Str } from "./str.ts";
+import { none, type Value } from "./values.ts";
 import { describe, type TokenStream } from "./token-stream.ts";
 
 const compareOperators: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">="]);
-const constants: Readonly<Record<string, boolean | null>> = {
+const constants: Readonly<Record<string, Value>> = {
   true: true,
   True: true,
   false: false,
   False: false,
-  none: null,
-  None: null,
+  none,
+  None: none,
 };
 const noArguments: CallArguments = { positional: [], named: [], spread: null, namedSpread: null };
 
@@ -30,11 +31,12 @@ export class ExpressionParser {
   }
 
   protected expression(): Expression {
+    const { line } = this.stream.current;
     let value = this.or();
     while (this.stream.skipIf("name", "if")) {
       const test = this.or();
       const otherwise = this.stream.skipIf("name", "else") ? this.expression() : null;
-      value = { type: "choice", test, chosen: value, otherwise };
+      value = { type: "choice", test, chosen: value, otherwise, line };
     }
     return value;
   }

@@ -1,10 +1,10 @@
-/** Python's values: None is null, int is bigint, float is number, list is an array; the others are classes. */
+/** Python's values: int is bigint, float is number, list is an array; the others are classes. */
 import { fail } from "./errors.ts";
 import { checkSize, spend } from "./limits.ts";
 import { Str } from "./str.ts";
 
 export type Value =
-  | null
+  | None
   | boolean
   | bigint
   | number
@@ -18,6 +18,13 @@ export type Value =
   | Undefined
   | Namespace
   | Callable;
+
+/** Not null, which `??` would take for a value that is missing. */
+class None {
+  readonly type = "NoneType";
+}
+
+export const none = new None();
 
 export class Tuple {
   readonly items: readonly Value[];
@@ -33,9 +40,12 @@ export class Tuple {
 /** What a missing name, attribute or element gives. */
 export class Undefined {
   readonly message: string;
+  /** What its use raises. */
+  readonly kind: "UndefinedError" | "SecurityError";
 
-  constructor(message: string) {
+  constructor(message: string, kind: Undefined["kind"] = "UndefinedError") {
     this.message = message;
+    this.kind = kind;
   }
 }
 
@@ -44,7 +54,7 @@ export function keyOf(value: Value): unknown {
   if (value instanceof Str) return value.text;
   if (typeof value === "boolean") return BigInt(value);
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
-  if (value === null || typeof value === "bigint") return value;
+  if (typeof value === "bigint") return value;
   if (value instanceof Undefined) return Undefined;
   if (value instanceof Tuple) {
     const parts = value.items.map((item) => {
@@ -210,7 +220,7 @@ export class Callable {
 }
 
 export function typeName(value: Value): string {
-  if (value === null) return "NoneType";
+  if (value === none) return "NoneType";
   if (typeof value === "boolean") return "bool";
   if (typeof value === "bigint") return "int";
   if (typeof value === "number") return "float";
@@ -228,12 +238,12 @@ export function typeName(value: Value): string {
 /** @throws what any use of an undefined value does */
 export function refuseUndefined(...values: readonly Value[]): void {
   for (const value of values) {
-    if (value instanceof Undefined) fail("UndefinedError", value.message);
+    if (value instanceof Undefined) fail(value.kind, value.message);
   }
 }
 
 export function isTrue(value: Value): boolean {
-  if (value === null || value instanceof Undefined) return false;
+  if (value === none || value instanceof Undefined) return false;
   if (typeof value === "boolean") return value;
   if (typeof value === "bigint") return value !== 0n;
   if (typeof value === "number") return value !== 0;

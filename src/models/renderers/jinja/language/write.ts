@@ -9,6 +9,7 @@ import {
   Dict,
   Iter,
   Namespace,
+  none,
   Range,
   Tuple,
   typeName,
@@ -94,7 +95,7 @@ function writeRepr(writer: Writer, value: Value): void {
     write();
     writer.add(end);
   };
-  if (value === null) writer.add("None");
+  if (value === none) writer.add("None");
   else if (typeof value === "boolean") writer.add(value ? "True" : "False");
   else if (typeof value === "bigint") writer.add(String(value));
   else if (typeof value === "number") writer.add(floatText(value));
@@ -114,7 +115,7 @@ function writeRepr(writer: Writer, value: Value): void {
   } else if (value instanceof Undefined) writer.add("Undefined");
   else if (value instanceof Iter) writer.add(`<generator object ${value.name}>`);
   else if (value instanceof Callable) writer.add(value.text);
-  else between("[", "]", () => all(value));
+  else between("[", "]", () => all(value as readonly Value[]));
 }
 
 /** `repr(value)`. */
@@ -148,7 +149,7 @@ function jsonText(text: string, ascii: boolean): string {
 }
 
 function jsonScalar(value: Value): string | null {
-  if (value === null) return "null";
+  if (value === none) return "null";
   if (typeof value === "boolean" || typeof value === "bigint") return String(value);
   return typeof value === "number" ? pythonNumberJson(value) : null;
 }

@@ -2,7 +2,7 @@
 import { element } from "../attributes.ts";
 import { fail } from "../errors.ts";
 import { Str } from "../str.ts";
-import { isTrue, Undefined, type Args, type Value } from "../values.ts";
+import { isTrue, none, Undefined, type Args, type Value } from "../values.ts";
 import { str } from "../write.ts";
 
 export type Filter = (value: Value, args: Args) => Value;
@@ -13,7 +13,7 @@ export function attributeGetter(
   attribute: Value | undefined,
   fallback?: Value,
 ): (value: Value) => Value {
-  if (attribute === undefined || attribute === null) return (value) => value;
+  if (attribute === undefined || attribute === none) return (value) => value;
   const parts =
     attribute instanceof Str
       ? attribute.text.split(".").map((part) => (/^\d+$/.test(part) ? BigInt(part) : Str.own(part)))
@@ -21,7 +21,9 @@ export function attributeGetter(
   return (value) =>
     parts.reduce<Value>((inner, part) => {
       const found = element(inner, part);
-      return found instanceof Undefined && fallback !== undefined ? fallback : found;
+      return found instanceof Undefined && fallback !== undefined && fallback !== none
+        ? fallback
+        : found;
     }, value);
 }
 

@@ -14,7 +14,7 @@ function* mapped(value: Value, args: Args): Generator<Value> {
   if (positional.length === 0 && attribute !== undefined) {
     const others = [...named.keys()].filter((name) => name !== "attribute" && name !== "default");
     if (others.length > 0) fail("TypeError", `Unexpected keyword argument '${others[0]!}'`);
-    const get = attributeGetter(attribute, named.get("default") ?? undefined);
+    const get = attributeGetter(attribute, named.get("default"));
     for (const item of iterate(value)) yield get(item);
     return;
   }

@@ -7,19 +7,20 @@ import { calculate } from "../operators.ts";
 import { checkSize } from "../limits.ts";
 import { Str } from "../str.ts";
 import {
+  Args,
   Dict,
   isTrue,
   Iter,
   iterate,
   keyOf,
   listOf,
+  none,
   refuseUndefined,
   sizeOf,
-  Tuple,
   tryIterate,
+  Tuple,
   typeName,
   Undefined,
-  type Args,
   type Value,
 } from "../values.ts";
 import { strip } from "../methods/text-parts.ts";
@@ -66,7 +67,7 @@ function round(value: Value, args: Args): Value {
 
 function fileSize(value: Value, args: Args): Value {
   const [isBinary = false] = args.take("filesizeformat", ["binary"]);
-  const bytes = toFloat(value, args);
+  const bytes = toFloat(value, new Args([]));
   const [base, unit] = isTrue(isBinary) ? [1024, "iB"] : [1000, "B"];
   const size = Number(bytes);
   if (size === 1) return Str.own("1 Byte");
@@ -125,7 +126,7 @@ function groupBy(value: Value, args: Args): Value {
     ["attribute", "default", "case_sensitive"],
     1,
   );
-  const get = attributeGetter(of, fallback ?? undefined);
+  const get = attributeGetter(of, fallback);
   const fold = caseFolder(isSensitive);
   const groups: { readonly key: Value; readonly items: Value[] }[] = [];
   for (const item of sortBy(listOf(value), (one) => fold(get(one)))) {
@@ -138,7 +139,7 @@ function groupBy(value: Value, args: Args): Value {
 }
 
 function* batch(value: Value, args: Args): Generator<Value> {
-  const [count, fill = null] = args.take("batch", ["linecount", "fill_with"], 1);
+  const [count, fill = none] = args.take("batch", ["linecount", "fill_with"], 1);
   const size = indexOf(count!);
   let row: Value[] = [];
   for (const item of iterate(value)) {
@@ -149,13 +150,13 @@ function* batch(value: Value, args: Args): Generator<Value> {
     row.push(item);
   }
   if (row.length === 0) return;
-  const missing = fill === null ? 0 : Math.max(0, size - row.length);
+  const missing = fill === none ? 0 : Math.max(0, size - row.length);
   checkSize(missing);
   yield [...row, ...Array.from({ length: missing }, () => fill)];
 }
 
 function* slices(value: Value, args: Args): Generator<Value> {
-  const [count, fill = null] = args.take("slice", ["slices", "fill_with"], 1);
+  const [count, fill = none] = args.take("slice", ["slices", "fill_with"], 1);
   const items = listOf(value);
   const parts = indexOf(count!);
   if (parts === 0) fail("ZeroDivisionError", "integer division or modulo by zero");
@@ -165,7 +166,7 @@ function* slices(value: Value, args: Args): Generator<Value> {
   for (let i = 0; i < parts; i++) {
     const end = start + each + (i < extra ? 1 : 0);
     const part = items.slice(start, end);
-    yield fill !== null && i >= extra ? [...part, fill] : part;
+    yield fill !== none && i >= extra ? [...part, fill] : part;
     start = end;
   }
 }
@@ -206,7 +207,6 @@ const fallback: Filter = (value, args) => {
 export const listFilters: Filters = {
   abs(value) {
     const number = asNumber(value);
-    refuseUndefined(value);
     if (number === null) return bad(`bad operand type for abs(): '${typeName(value)}'`);
     return number < 0 || Object.is(number, -0) ? -number : number;
   },

@@ -10,6 +10,7 @@ import {
   Dict,
   isTrue,
   iterate,
+  none,
   refuseUndefined,
   sizeOf,
   Tuple,
@@ -122,7 +123,7 @@ function truncate(value: Value, args: Args): Value {
   refuseUndefined(value);
   const text = textOf(value, "truncate");
   const ending = textOf(end, "truncate");
-  const [most, slack] = [indexOf(length), leeway === null ? 5 : indexOf(leeway)];
+  const [most, slack] = [indexOf(length), leeway === none ? 5 : indexOf(leeway)];
   if (most < ending.length) fail("ValueError", `expected length >= ${ending.length}, got ${most}`);
   if (text.length <= most + slack) return text;
   const cut = Str.join(text.characters().slice(0, most - ending.length));
@@ -131,18 +132,18 @@ function truncate(value: Value, args: Args): Value {
 }
 
 function toJson(value: Value, args: Args): Value {
-  const [ascii = false, indentBy = null, separators = null, sorts = false] = args.take("tojson", [
+  const [ascii = false, indentBy = none, separators = none, sorts = false] = args.take("tojson", [
     "ensure_ascii",
     "indent",
     "separators",
     "sort_keys",
   ]);
   const [comma, colon] =
-    separators === null
-      ? [own(indentBy === null ? ", " : ","), own(": ")]
+    separators === none
+      ? [own(indentBy === none ? ", " : ","), own(": ")]
       : Array.from(iterate(separators), (one) => textOf(one, "tojson"));
   const margin =
-    indentBy === null
+    indentBy === none
       ? null
       : indentBy instanceof Str
         ? indentBy.text
@@ -185,8 +186,8 @@ export const textFilters: Filters = {
   lower: onText((text) => text.mapped(text.text.toLowerCase())),
   pprint: (value) => repr(value),
   replace: onText((text, args) => {
-    const [old, by, count = null] = args.take("replace", ["old", "new", "count"], 2);
-    return replaceText(text, str(old!), str(by!), count === null ? -1 : indexOf(count));
+    const [old, by, count = none] = args.take("replace", ["old", "new", "count"], 2);
+    return replaceText(text, str(old!), str(by!), count === none ? -1 : indexOf(count));
   }),
   safe: onText((text) => text),
   string: onText((text) => text),
@@ -199,8 +200,8 @@ export const textFilters: Filters = {
   ),
   tojson: toJson,
   trim: onText((text, args) => {
-    const [characters = null] = args.take("trim", ["chars"]);
-    return strip(text, characters === null ? null : textOf(characters, "trim"), true, true);
+    const [characters = none] = args.take("trim", ["chars"]);
+    return strip(text, characters === none ? null : textOf(characters, "trim"), true, true);
   }),
   truncate,
   upper: onText((text) => text.mapped(text.text.toUpperCase())),
@@ -215,7 +216,7 @@ export const textFilters: Filters = {
     if (!(value instanceof Dict))
       fail("TypeError", `xmlattr needs a mapping, not ${typeName(value)}`);
     const parts = [...value.entries()]
-      .filter(([, item]) => item !== null && sizeOf(item) !== 0)
+      .filter(([, item]) => item !== none && sizeOf(item) !== 0)
       .map(([key, item]) =>
         Str.join([escape(key, args) as Str, own('="'), escape(item, args) as Str, own('"')]),
       );

@@ -4,7 +4,7 @@ import { splitLines } from "../methods/text-parts.ts";
 import { checkSize } from "../limits.ts";
 import { fail } from "../errors.ts";
 import { Str } from "../str.ts";
-import { isTrue, type Args } from "../values.ts";
+import { isTrue, none, type Args } from "../values.ts";
 
 /** White space, words, and with hyphens the parts that end in one. */
 const hyphenated = /\s+|[^\s-]+-(?=\p{L})|[^\s-]+|-+(?=\p{L})|-+[^\s-]*/gu;
@@ -44,7 +44,7 @@ function wrapLine(line: Str, width: number, breaksWords: boolean, pattern: RegEx
 }
 
 export function wrapText(text: Str, args: Args): Str {
-  const [width = 79n, breaks = true, between = null, hyphens = true] = args.take("wordwrap", [
+  const [width = 79n, breaks = true, between = none, hyphens = true] = args.take("wordwrap", [
     "width",
     "break_long_words",
     "wrapstring",
@@ -53,7 +53,7 @@ export function wrapText(text: Str, args: Args): Str {
   const columns = indexOf(width);
   if (columns <= 0) fail("ValueError", `invalid width ${columns} (must be > 0)`);
   checkSize(text.text.length * 4);
-  const end = between === null ? Str.own("\n") : textOf(between, "wordwrap");
+  const end = between === none ? Str.own("\n") : textOf(between, "wordwrap");
   const pattern = isTrue(hyphens) ? hyphenated : plain;
   return Str.join(
     splitLines(text).map((line) => Str.join(wrapLine(line, columns, isTrue(breaks), pattern), end)),

@@ -4,6 +4,7 @@ import { fail } from "../errors.ts";
 import { indexOf } from "../numbers.ts";
 import {
   listOf,
+  none,
   typeName,
   View,
   type Args,
@@ -23,7 +24,7 @@ const view =
 
 export const dictMethods: Methods<Dict> = {
   get(self, args) {
-    const [key, fallback = null] = args.take("get", ["key", "default"], 1);
+    const [key, fallback = none] = args.take("get", ["key", "default"], 1);
     return self.get(key!) ?? fallback;
   },
   items: view("items"),

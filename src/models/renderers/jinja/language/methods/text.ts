@@ -3,7 +3,7 @@ import { fail } from "../errors.ts";
 import { spend, spendText } from "../limits.ts";
 import { indexOf, textOf } from "../numbers.ts";
 import { empty, Str, unitsOf } from "../str.ts";
-import { iterate, Tuple, typeName, type Args, type Value } from "../values.ts";
+import { iterate, none, Tuple, typeName, type Args, type Value } from "../values.ts";
 import type { Methods } from "./method.ts";
 import { textPredicates } from "./text-predicates.ts";
 import { split, splitLines, strip, splitOnce } from "./text-parts.ts";
@@ -12,7 +12,7 @@ import { split, splitLines, strip, splitOnce } from "./text-parts.ts";
 function windowOf(self: Str, start: Value | undefined, end: Value | undefined): [Str, number] {
   const { length } = self;
   const at = (given: Value | undefined, fallback: number): number => {
-    const bound = given === undefined || given === null ? fallback : indexOf(given);
+    const bound = given === undefined || given === none ? fallback : indexOf(given);
     return bound < 0 ? Math.max(0, bound + length) : bound;
   };
   const [from, to] = [at(start, 0), Math.min(length, at(end, length))];
@@ -110,15 +110,15 @@ const stripped =
   (name: string, isLeft: boolean, isRight: boolean) =>
   (self: Str, args: Args): Value => {
     const [characters] = args.take(name, ["chars"]);
-    const set = characters === undefined || characters === null ? null : textOf(characters, name);
+    const set = characters === undefined || characters === none ? null : textOf(characters, name);
     return strip(self, set, isLeft, isRight);
   };
 
 const splitting =
   (name: string, isRight: boolean) =>
   (self: Str, args: Args): Value => {
-    const [separator = null, most = -1n] = args.take(name, ["sep", "maxsplit"]);
-    const by = separator === null ? null : textOf(separator, name).text;
+    const [separator = none, most = -1n] = args.take(name, ["sep", "maxsplit"]);
+    const by = separator === none ? null : textOf(separator, name).text;
     return split(self, by, indexOf(most), isRight);
   };
 
