@@ -6,7 +6,7 @@ import { TemplateError } from "../../src/models/renderers/jinja/language/errors.
 import { compileTemplate } from "../../src/models/renderers/jinja/language/execute.ts";
 import { globalsFor } from "../../src/models/renderers/jinja/language/globals.ts";
 import { limitsFor } from "../../src/models/renderers/jinja/language/limits.ts";
-import { Str } from "../../src/models/renderers/jinja/language/str.ts";
+import type { Str } from "../../src/models/renderers/jinja/language/str.ts";
 import type { Dict, Value } from "../../src/models/renderers/jinja/language/values.ts";
 import { toValue } from "../../src/models/renderers/jinja/template-values.ts";
 

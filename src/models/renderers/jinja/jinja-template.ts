@@ -9,7 +9,8 @@ import { globalsFor } from "./language/globals.ts";
 import { limitsFor, TemplateLimitError } from "./language/limits.ts";
 import { Str } from "./language/str.ts";
 import { none, type Value } from "./language/values.ts";
-import { messageValue, toolValue } from "./template-values.ts";
+import { findCallShape } from "./call-shape.ts";
+import { messageValue, toolValue, type CallShape } from "./template-values.ts";
 
 /** Values of variables: the same for every prompt. */
 export type TemplateVariables = Readonly<Record<string, string | number | boolean>>;
@@ -67,37 +68,6 @@ function sizeOf(input: TemplateInput): number {
   return tools.reduce((sum, size) => sum + size, JSON.stringify(input.messages).length);
 }
 
-/** A conversation with a call whose arguments are told apart, whether they are written as JSON or as Python has them. */
-const called: readonly ChatMessage[] = [
-  { role: "user", content: "Q" },
-  {
-    role: "assistant",
-    content: "",
-    toolCalls: [{ id: "call00001", name: "f", arguments: '{"k7": "v7"}' }],
-  },
-  { role: "tool", content: "R", toolCallId: "call00001", name: "f" },
-];
-
-/** Whether a template takes the arguments of a call for text, as those for the first models with tools do. */
-function takesArgumentsAsText(
-  write: (messages: readonly ChatMessage[], asText: boolean) => Str,
-): boolean {
-  const attempt = (messages: readonly ChatMessage[], asText: boolean): string | null => {
-    try {
-      return write(messages, asText).text;
-    } catch (error) {
-      if (error instanceof TemplateError) return null;
-      throw error;
-    }
-  };
-  return [called, called.slice(0, 2)].some((messages) => {
-    const asText = attempt(messages, true);
-    if (asText?.includes('{"k7": "v7"}') !== true) return false;
-    const asObject = attempt(messages, false);
-    return asObject === null || asObject.includes("{'k7': 'v7'}");
-  });
-}
-
 /** @throws ModelError when the template is not valid Jinja. */
 export function createChatTemplate(options: ChatTemplateOptions): (input: TemplateInput) => Str {
   const { source, date, variables } = options;
@@ -111,11 +81,11 @@ export function createChatTemplate(options: ChatTemplateOptions): (input: Templa
     // SmolLM3's takes tools under a name of its own.
     const { names } = compiled;
     const toolsName = names.has("xml_tools") && !names.has("tools") ? "xml_tools" : "tools";
-    const write = (input: TemplateInput, asText: boolean): Str => {
+    const write = (input: TemplateInput, callShape: CallShape): Str => {
       const { messages, tools, open } = input;
       const values: Record<string, Value> = {
         documents: none,
-        messages: messages.map((message) => messageValue(message, asText)),
+        messages: messages.map((message) => messageValue(message, callShape)),
         [toolsName]: tools.length === 0 ? none : tools.map(toolValue),
         add_generation_prompt: open,
       };
@@ -125,12 +95,12 @@ export function createChatTemplate(options: ChatTemplateOptions): (input: Templa
       const limits = limitsFor(sizeOf(input), messages.length);
       return compiled.render(Object.entries(values), limits);
     };
-    let asText: boolean | undefined;
+    let shape: CallShape | undefined;
     return (input) => {
-      asText ??= takesArgumentsAsText((messages, text) =>
-        write({ messages, tools: [], open: false }, text),
+      shape ??= findCallShape((messages, callShape) =>
+        write({ messages, tools: [], open: false }, callShape),
       );
-      return write(input, asText);
+      return write(input, shape);
     };
   }
 

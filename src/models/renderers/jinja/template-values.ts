@@ -44,13 +44,21 @@ function isJson(text: string): boolean {
   }
 }
 
-/** @param argumentsAsText for templates that write the arguments of a call as the text that they are */
-export function messageValue(message: ChatMessage, argumentsAsText: boolean): Dict {
+/** How a template takes an assistant's calls: the first templates with tools were written for OpenAI's messages. */
+export interface CallShape {
+  /** Arguments as the text that they are, not as the object that the text describes. */
+  readonly argumentsAsText: boolean;
+  /** None as the content of a message that has only calls, not an empty text. */
+  readonly noContent: boolean;
+}
+
+export function messageValue(message: ChatMessage, shape: CallShape): Dict {
   const { role, content, reasoning, toolCalls = [], toolCallId, name } = message;
+  const text = messageText(content, { image: "refuse" });
   const fields: [string, Value][] = [
     // Templates write a role between the signs of a control token.
     ["role", roles.has(role) ? Str.own(role) : Str.foreign(role)],
-    ["content", Str.foreign(messageText(content, { image: "refuse" }))],
+    ["content", shape.noContent && toolCalls.length > 0 && text === "" ? none : Str.foreign(text)],
   ];
   if (reasoning !== undefined) fields.push(["reasoning_content", Str.foreign(reasoning)]);
   if (toolCalls.length > 0) {
@@ -60,7 +68,7 @@ export function messageValue(message: ChatMessage, argumentsAsText: boolean): Di
         type: Str.own("function"),
         function: Dict.named({
           name: Str.foreign(call.name),
-          arguments: argumentsOf(call, argumentsAsText),
+          arguments: argumentsOf(call, shape.argumentsAsText),
         }),
       }),
     );
