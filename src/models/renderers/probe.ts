@@ -1,8 +1,8 @@
 /**
  * Whether two renderers are of the same family: they write the same ids for conversations that show all
- * that families differ in.
+ * that families differ in, and values that are easily written another way.
  */
-import type { ChatMessage, ToolDefinition } from "../../core/message.ts";
+import type { ChatMessage, JsonObject, ToolDefinition } from "../../core/message.ts";
 import type { Renderer } from "../../core/policy.ts";
 
 interface Probe {
@@ -18,18 +18,24 @@ const thought: ChatMessage = { role: "assistant", content: "A", reasoning: "R" }
 const call: ChatMessage = {
   role: "assistant",
   content: "",
-  toolCalls: [{ id: "call00001", name: "f", arguments: '{"a":1,"b":["x"]}' }],
+  toolCalls: [
+    {
+      id: "call00001",
+      name: "f",
+      arguments: `{"a": 1, "b": ["x", null, true], "c": 1.0, "d": 12345678901234567890, "10": 1, "2": {"e": "it's é"}}`,
+    },
+  ],
 };
 const result: ChatMessage = { role: "tool", content: "out", toolCallId: "call00001", name: "f" };
+const schema =
+  '{"type": "object", "properties": {"a": {"type": "integer", "description": "n", "minimum": 1}, ' +
+  '"b": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}, ' +
+  '"c": {"type": ["number", "null"], "maximum": 0.5}}, "required": ["a"]}';
 const tools: readonly ToolDefinition[] = [
   {
     name: "f",
-    description: "d",
-    parameters: {
-      type: "object",
-      properties: { a: { type: "integer", description: "n" } },
-      required: ["a"],
-    },
+    description: "d <é> 'q'",
+    parameters: JSON.parse(schema) as JsonObject,
   },
 ];
 

@@ -112,4 +112,4 @@ export function unitsOf(text: string): readonly number[] | null {
   return units;
 }
 
-export const empty = Str.own("");
+export const empty: Str = Str.own("");

@@ -24,7 +24,7 @@ class None {
   readonly type = "NoneType";
 }
 
-export const none = new None();
+export const none: None = new None();
 
 export class Tuple {
   readonly items: readonly Value[];
