@@ -202,9 +202,8 @@ export interface Renderer {
   /**
    * Reads sampled tokens, with or without the final stop token. Reasoning that was not closed is
    * `reasoning`; a tool call that was not closed makes the completion `malformed`.
-   * @param options those of the prompt, whose `thinking` may decide what an unclosed completion is
    */
-  parse(tokens: Int32Array, options?: Pick<RenderOptions, "thinking">): ParsedCompletion;
+  parse(tokens: Int32Array): ParsedCompletion;
   /** The completions that have a form; null, or absent, where that cannot be said of this family. */
   grammar?(form: CompletionForm): Grammar | null;
   /** Plain text to ids, without special tokens; absent where a family cannot do it. */

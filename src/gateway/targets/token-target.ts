@@ -3,7 +3,6 @@
  * sampled, so it owns the chat template. Knows neither wire formats nor where tokens are sampled.
  */
 import { AgentTrainerError } from "../../core/errors.ts";
-import { overlay } from "../../core/overlay.ts";
 import type { Renderer, Sample } from "../../core/policy.ts";
 import { ChoiceReader } from "../call/choice-reader.ts";
 import { readMessage } from "../call/completion.ts";
@@ -26,11 +25,7 @@ class TokenCall {
   constructor(call: TargetCall, prepared: PreparedCall, renderer: Renderer) {
     this.#call = call;
     this.#prepared = prepared;
-    const { thinking } = call.request;
-    // Where the prompt opened the reasoning, or did not, decides what an answer without an end of it is.
-    this.#renderer = overlay(renderer, {
-      parse: (tokens) => renderer.parse(tokens, defined({ thinking })),
-    });
+    this.#renderer = renderer;
     this.#adapter = call.session.adapterOf(call.trajectoryUid);
     this.#stops = [...call.request.stops, ...renderer.stop.strings];
     this.#readers = this.#createReaders();

@@ -55,7 +55,10 @@ function* nativeFamilies(
     yield createPhi3Renderer(tokenizer, { start: "<s>" });
   } else if (template.includes("<|assistant|>")) yield createOlmo2Renderer(tokenizer);
   if (!template.includes(turnStart) || !controls.byText.has(turnEnd)) return;
-  if (template.includes("</think>")) yield createQwen3Renderer(tokenizer, options);
+  if (template.includes("</think>")) {
+    const { choosesThinking = false } = jinja;
+    yield createQwen3Renderer(tokenizer, { ...options, choosesThinking });
+  }
   const defaultSystem = findDefaultSystem(tokenizer, jinja);
   const shared = {
     otherStops: ["<|endoftext|>"],

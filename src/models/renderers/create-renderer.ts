@@ -36,7 +36,7 @@ export function createRenderer(tokenizer: TextTokenizer, steps: RendererSteps): 
     family,
     stop,
     ...defined({ grammar, choosesThinking }),
-    parse: (tokens, options) => parse(tokens, options),
+    parse: (tokens) => parse(tokens),
     decode: (tokens) => decode(tokens),
     inspect: (tokens) => tokenizer.decode(tokens),
     render: (messages, options = {}) => now(steps.render(messages, options)),

@@ -8,6 +8,7 @@ import type { Renderer } from "../../core/policy.ts";
 interface Probe {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
+  readonly thinking?: boolean;
 }
 
 const user: ChatMessage = { role: "user", content: "Q1" };
@@ -44,6 +45,8 @@ const withoutTools: readonly Probe[] = [
   { messages: [system, user] },
   { messages: [system, user, answer, again] },
   { messages: [user, thought, again] },
+  { messages: [user], thinking: true },
+  { messages: [user, thought, again], thinking: false },
 ];
 const withTools: readonly Probe[] = [
   { messages: [user], tools },
@@ -51,9 +54,8 @@ const withTools: readonly Probe[] = [
   { messages: [user, { ...call, reasoning: "R" }, result, answer, again], tools },
 ];
 
-function attempt(renderer: Renderer, { messages, tools: offered }: Probe): string | null {
+function attempt(renderer: Renderer, { messages, ...options }: Probe): string | null {
   try {
-    const options = offered === undefined ? {} : { tools: offered };
     return renderer.render(messages, options).tokens.join(" ");
   } catch {
     return null;
@@ -67,6 +69,7 @@ export function writesTools(renderer: Renderer): boolean {
 
 /** @param hasTools whether the model's own template knows tools */
 export function rendersAlike(a: Renderer, b: Renderer, hasTools: boolean): boolean {
+  if ((a.choosesThinking ?? false) !== (b.choosesThinking ?? false)) return false;
   const probes = hasTools ? [...withoutTools, ...withTools] : withoutTools;
   return probes.every((probe) => {
     const ids = attempt(a, probe);

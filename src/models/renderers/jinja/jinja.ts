@@ -128,14 +128,16 @@ export function createJinjaRenderer(
 
   const asked = tried(() => attempt([question]))?.text;
   const startsInside = (thinking?: boolean): boolean => {
-    const own = { open: true, variables: variablesFor(thinking) };
-    const opened = attempt([question], own)?.text ?? "";
+    const variables = variablesFor(thinking);
+    const opened = attempt([question], { open: true, variables })?.text ?? "";
     const opening = opened.slice(asked?.length ?? opened.length);
     return opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
   };
-  const insideByDefault = tried(() => startsInside());
-  const insideBy =
-    thinkingVariables === null ? null : tried(() => [startsInside(false), startsInside(true)]);
+  /** Whether the prompt opens the reasoning, by what is asked of it. */
+  const openings = tried(
+    () => new Map([undefined, false, true].map((thinking) => [thinking, startsInside(thinking)])),
+  );
+  const isOpen = (thinking?: boolean): boolean => openings.get(thinking)!;
   const thinks = template.includes(thinkEnd);
   const parseCalls = detectParse(`${template}${toolTemplate ?? ""}`);
   const hidden = hiddenTokens(tokenizer, [
@@ -179,12 +181,9 @@ export function createJinjaRenderer(
       const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
       return { tokens: joinTokens(previous, added.slice(skipped)) };
     },
-    parse(tokens, { thinking } = {}) {
+    parse(tokens) {
       const text = visible(tokens);
-      const chosen = thinking === undefined ? undefined : insideBy?.[Number(thinking)];
-      return thinks
-        ? parseWithReasoning(text, parseCalls, chosen ?? insideByDefault)
-        : parseCalls(text);
+      return thinks ? parseWithReasoning(text, parseCalls, isOpen()) : parseCalls(text);
     },
     decode: visible,
   });
