@@ -102,6 +102,14 @@ describe("a chat template without end", () => {
       "{% set ns = namespace(x=['x']) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ '' ~ ns.x }}",
     "macros that call each other twice":
       "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+    "a long text that is measured again and again":
+      doubled("'é'").replace("range(64)", "range(19)") +
+      "{% for a in range(90000) %}{% if ns.x | length == 1 or ns.x == ns.x ~ '' %}{% endif %}{% endfor %}",
+    "long texts that are compared in a list":
+      doubled("'x'").replace("range(64)", "range(19)") +
+      "{% set l = [ns.x] * 9000 %}{{ l | select('equalto', ns.x ~ '') | list | length }}{{ l | map('length') | sum }}",
+    "a macro that calls itself": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    "a huge power": "{% for a in range(90000) %}{% set b = 7 ** 4999 %}{% endfor %}",
     "a long output":
       "{% set x = 'x' * 1 if false else 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' %}{% for a in range(90000) %}{{ x }}{% endfor %}",
   };

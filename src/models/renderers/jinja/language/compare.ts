@@ -1,6 +1,6 @@
 /** Equality, order and membership, as Python has them. */
 import { fail } from "./errors.ts";
-import { nested, spend } from "./limits.ts";
+import { charactersPerStep, nested, spend } from "./limits.ts";
 import { Str } from "./str.ts";
 import {
   Dict,
@@ -31,7 +31,11 @@ export function isEqual(a: Value, b: Value): boolean {
   // Numbers of both kinds are equal by value.
   // oxlint-disable-next-line eqeqeq
   if (left !== null || right !== null) return left !== null && right !== null && left == right;
-  if (a instanceof Str) return b instanceof Str && a.text === b.text;
+  if (a instanceof Str) {
+    if (!(b instanceof Str) || a.text.length !== b.text.length) return false;
+    spend(a.text.length / charactersPerStep);
+    return a.text === b.text;
+  }
   if (a instanceof Undefined) return b instanceof Undefined;
   if (Array.isArray(a) && Array.isArray(b)) return nested(() => areEqualLists(a, b));
   if (a instanceof Tuple && b instanceof Tuple)
@@ -55,7 +59,7 @@ export function isEqual(a: Value, b: Value): boolean {
 /** Negative, zero or positive; by code points. */
 function compareTexts(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
-  spend(length / 64);
+  spend(length / charactersPerStep);
   for (let i = 0; i < length; i++) {
     if (a[i] === b[i]) continue;
     const [left, right] = [a.codePointAt(i)!, b.codePointAt(i)!];
@@ -102,7 +106,7 @@ export function contains(container: Value, item: Value): boolean {
       refuseUndefined(item);
       fail("TypeError", `'in <string>' requires string as left operand, not ${typeName(item)}`);
     }
-    spend(container.text.length / 64);
+    spend(container.text.length / charactersPerStep);
     return container.text.includes(item.text);
   }
   if (container instanceof Dict) return container.has(item);

@@ -2,7 +2,14 @@
 import type { Body, Loop, Parameter, Statement, Target } from "./ast.ts";
 import { fail } from "./errors.ts";
 import { call, evaluate, evaluateArguments, filtered } from "./evaluate.ts";
-import { checkSize, nested, spend, withinLimits, type TemplateLimits } from "./limits.ts";
+import {
+  charactersPerStep,
+  checkSize,
+  nested,
+  spend,
+  withinLimits,
+  type TemplateLimits,
+} from "./limits.ts";
 import { LoopState } from "./loop.ts";
 import { parseTemplate } from "./parse.ts";
 import { Scope } from "./scope.ts";
@@ -28,7 +35,7 @@ class Output {
   add(text: Str): void {
     this.#length += text.text.length;
     checkSize(this.#length);
-    spend(text.text.length / 64);
+    spend(text.text.length / charactersPerStep);
     this.#parts.push(text);
   }
 

@@ -12,7 +12,7 @@ export class TemplateLimitError extends Error {
 /** Characters and elements of one value. */
 const largestValue = 2 ** 20;
 /** Characters that cost as much as a step. */
-const charactersPerStep = 64;
+export const charactersPerStep = 64;
 /** Deeper macros, loops or values would overflow the stack. */
 const deepest = 256;
 

@@ -71,10 +71,16 @@ function intPower(base: bigint, exponent: bigint): Value {
   if (bits > 1 && exponent * BigInt(bits - 1) > 20_000n) {
     fail("ValueError", "the result of ** is too large");
   }
+  spend(bits * Number(exponent));
   return checkInt(base ** exponent);
 }
 
+/** What arithmetic with a long int costs, in steps. */
+const longWork = 200;
+const isLong = (value: bigint): boolean => BigInt.asIntN(64, value) !== value;
+
 function ints(operator: BinaryOperator, left: bigint, right: bigint): Value {
+  if (isLong(left) || isLong(right)) spend(longWork);
   const zero = right === 0n;
   if (operator === "+") return checkInt(left + right);
   if (operator === "-") return checkInt(left - right);

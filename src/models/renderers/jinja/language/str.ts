@@ -2,7 +2,7 @@
  * Python's str, which knows for each character whether the template or a message wrote it. Only what the template
  * wrote can become control tokens, whatever was cut, joined or replaced on the way to the prompt.
  */
-import { checkSize, spendText } from "./limits.ts";
+import { charactersPerStep, spend, spendText } from "./limits.ts";
 
 const [own, foreign] = ["t", "m"];
 
@@ -42,6 +42,7 @@ export class Str {
 
   /** In code points, as all positions in Python. */
   get length(): number {
+    spend(this.text.length / charactersPerStep);
     return isNarrow(this.text) ? this.text.length : [...this.text].length;
   }
 
@@ -52,7 +53,7 @@ export class Str {
 
   /** Its code points. */
   characters(): Str[] {
-    checkSize(this.text.length);
+    spend(this.text.length);
     const found: Str[] = [];
     for (let at = 0; at < this.text.length;) {
       const end = at + (this.text.codePointAt(at)! > 0xffff ? 2 : 1);
@@ -101,6 +102,7 @@ const isNarrow = (text: string): boolean => !/[\ud800-\udbff][\udc00-\udfff]/.te
 
 /** The UTF-16 unit at which each code point of `text` starts, and its end; null where they are the same. */
 export function unitsOf(text: string): readonly number[] | null {
+  spend(text.length / charactersPerStep);
   if (isNarrow(text)) return null;
   const units: number[] = [];
   let at = 0;

@@ -42,6 +42,13 @@ function quoted(text: string): string {
   return `${quote}${quote === "'" ? inner.replaceAll("'", "\\'") : inner}${quote}`;
 }
 
+function intText(value: bigint): string {
+  const text = String(value);
+  // Long ones are slow to write.
+  spend(text.length);
+  return text;
+}
+
 export function floatText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   return Number.isFinite(value) ? pythonFloat(value) : value > 0 ? "inf" : "-inf";
@@ -97,7 +104,7 @@ function writeRepr(writer: Writer, value: Value): void {
   };
   if (value === none) writer.add("None");
   else if (typeof value === "boolean") writer.add(value ? "True" : "False");
-  else if (typeof value === "bigint") writer.add(String(value));
+  else if (typeof value === "bigint") writer.add(intText(value));
   else if (typeof value === "number") writer.add(floatText(value));
   else if (value instanceof Str) writer.str(value, quoted(value.text));
   else if (value instanceof Tuple) {
@@ -150,7 +157,8 @@ function jsonText(text: string, ascii: boolean): string {
 
 function jsonScalar(value: Value): string | null {
   if (value === none) return "null";
-  if (typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "bigint") return intText(value);
   return typeof value === "number" ? pythonNumberJson(value) : null;
 }
 

@@ -1,6 +1,6 @@
 /** Cutting a str: by white space, by a separator, by lines, at its ends. */
 import { fail } from "../errors.ts";
-import { checkSize, spend } from "../limits.ts";
+import { charactersPerStep, checkSize, spend } from "../limits.ts";
 import { spaces } from "../lexer.ts";
 import { empty, type Str } from "../str.ts";
 
@@ -26,7 +26,7 @@ export function strip(self: Str, characters: Str | null, isLeft: boolean, isRigh
     if (!removed(one)) break;
     end -= one.length;
   }
-  spend((text.length - (end - start)) / 64);
+  spend((text.length - (end - start)) / charactersPerStep);
   return self.cut(start, end);
 }
 
@@ -43,7 +43,7 @@ export function split(
       ? byWords(self, limit, isRight)
       : bySeparator(self, separator, limit, isRight);
   checkSize(parts.length);
-  spend(parts.length + self.text.length / 64);
+  spend(parts.length + self.text.length / charactersPerStep);
   return parts;
 }
 
@@ -109,6 +109,6 @@ export function splitLines(self: Str, keepsEnds = false): readonly Str[] {
   }
   if (start < self.text.length) lines.push(self.cut(start));
   checkSize(lines.length);
-  spend(lines.length + self.text.length / 64);
+  spend(lines.length + self.text.length / charactersPerStep);
   return lines;
 }

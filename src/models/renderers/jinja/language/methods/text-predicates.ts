@@ -1,5 +1,5 @@
 /** What `"text".isdigit()` and its siblings say. */
-import { spend } from "../limits.ts";
+import { charactersPerStep, spend } from "../limits.ts";
 import { spaces } from "../lexer.ts";
 import type { Str } from "../str.ts";
 import { isPrintable } from "../write.ts";
@@ -13,7 +13,7 @@ const numbers = "\\p{N}〇一二三四五六七八九十百千万億兆零壱弐
 const all =
   (pattern: string) =>
   ({ text }: Str): boolean => {
-    spend(text.length / 64);
+    spend(text.length / charactersPerStep);
     return new RegExp(`^${pattern}$`, "u").test(text);
   };
 
@@ -21,7 +21,7 @@ const all =
 const cased =
   (other: RegExp) =>
   ({ text }: Str): boolean => {
-    spend(text.length / 64);
+    spend(text.length / charactersPerStep);
     return /\p{Cased}/u.test(text) && !other.test(text);
   };
 
@@ -37,7 +37,7 @@ export const textPredicates: Methods<Str> = {
   isprintable: ({ text }) => text === "" || isPrintable(text),
   isspace: all(`[${spaces}]+`),
   istitle({ text }) {
-    spend(text.length / 64);
+    spend(text.length / charactersPerStep);
     const words = text.match(/\p{Cased}+/gu) ?? [];
     return (
       words.length > 0 && words.every((word) => /^[\p{Lu}\p{Lt}][^\p{Lu}\p{Lt}]*$/u.test(word))

@@ -1,6 +1,6 @@
 /** The methods of str. Positions are of code points; every part of a result keeps its origin. */
 import { fail } from "../errors.ts";
-import { spend, spendText } from "../limits.ts";
+import { charactersPerStep, spend, spendText } from "../limits.ts";
 import { indexOf, textOf } from "../numbers.ts";
 import { empty, Str, unitsOf } from "../str.ts";
 import { iterate, none, Tuple, typeName, type Args, type Value } from "../values.ts";
@@ -27,7 +27,7 @@ function findIn(self: Str, args: Args, name: string, isLast: boolean): number {
   const { text } = textOf(sought, name);
   const [part, from] = windowOf(self, start, end);
   if (from === -1) return -1;
-  spend(part.text.length / 64);
+  spend(part.text.length / charactersPerStep);
   const unit = isLast ? part.text.lastIndexOf(text) : part.text.indexOf(text);
   return unit === -1 ? -1 : from + part.cut(0, unit).length;
 }
@@ -55,7 +55,7 @@ function matches(
 /** How often a text stands in another without overlap, and where, in UTF-16 units. */
 function positions(self: Str, sought: string, most: number): number[] {
   const at: number[] = [];
-  spend(self.text.length / 64);
+  spend(self.text.length / charactersPerStep);
   if (sought === "") {
     const units = unitsOf(self.text) ?? Array.from({ length: self.text.length + 1 }, (_, i) => i);
     return units.slice(0, most);
