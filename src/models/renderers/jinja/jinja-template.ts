@@ -78,7 +78,7 @@ export function createChatTemplate(options: ChatTemplateOptions): (input: Templa
       : prepare(compile(options.toolTemplate, source, date));
 
   function prepare(compiled: CompiledTemplate): (input: TemplateInput) => Str {
-    // SmolLM3's takes tools under a name of its own.
+    // SmolLM3's takes tools under another name.
     const { names } = compiled;
     const toolsName = names.has("xml_tools") && !names.has("tools") ? "xml_tools" : "tools";
     const write = (input: TemplateInput, callShape: CallShape): Str => {

@@ -55,7 +55,7 @@ function run(body: Body, scope: Scope, out: Output): Jump {
   return null;
 }
 
-/** The text that a body writes, in a scope of its own. */
+/** The text that a body writes, in a separate scope. */
 function written(body: Body, scope: Scope, own: Iterable<readonly [string, Value]> = []): Str {
   const out = new Output();
   run(body, new Scope(scope, own), out);

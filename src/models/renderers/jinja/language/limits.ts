@@ -36,7 +36,7 @@ let limits: TemplateLimits = { steps: Infinity, size: Infinity };
 let left = Infinity;
 let depth = 0;
 
-/** Runs `work`, which is synchronous, under limits of its own. */
+/** Runs `work`, which is synchronous, under separate limits. */
 export function withinLimits<T>(given: TemplateLimits, work: () => T): T {
   const before = { limits, left, depth };
   [limits, left, depth] = [given, given.steps, 0];

@@ -150,7 +150,7 @@ export class Iter implements Iterable<Value> {
   }
 
   [Symbol.iterator](): Iterator<Value> {
-    // Without `return`, so that whoever stops early leaves the rest.
+    // Without `return`, so that a loop that stops early leaves the rest.
     return { next: () => this.#items.next() };
   }
 }
