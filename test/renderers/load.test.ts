@@ -50,8 +50,8 @@ it("reads a list of templates, and chat_template.jinja before everything else", 
 });
 
 it("gives templates a fixed date", async () => {
-  await write("tokenizer_config.json", { chat_template: "{{ strftime_now('%d') }}" });
-  expect(await rendered()).toEqual(["jinja", "26 Jul 2024"]);
+  await write("tokenizer_config.json", { chat_template: "{{ strftime_now('%d %B %Y, %a') }}" });
+  expect(await rendered()).toEqual(["jinja", "26 July 2024, Fri"]);
   expect(await rendered({ date: "1 May" })).toEqual(["jinja", "1 May"]);
 });
 

@@ -15,7 +15,7 @@ interface Family {
   readonly name: string;
   readonly model: RealModel;
   readonly template?: string;
-  readonly variables: Readonly<Record<string, unknown>>;
+  readonly variables: Readonly<Record<string, string | boolean>>;
   readonly family: string;
   readonly native: () => Renderer;
   readonly options?: { readonly enableThinking?: boolean; readonly date?: string };

@@ -82,17 +82,6 @@ describe("a long text", () => {
     renderer.render([{ role: "assistant", content: text, toolCalls: [call], name: text }]);
     expect(seconds()).toBeLessThan(3);
   });
-
-  it("of private-use characters is searched once for a mark, and refused when it holds all", () => {
-    const all = Array.from({ length: 6400 }, (_, i) => String.fromCharCode(0xe000 + i)).join("");
-    const renderer = idsOf("{{ messages[0].content | length }}");
-    const seconds = processorClock();
-    renderer.render([{ role: "user", content: all.slice(0, -1).repeat(100) }]);
-    expect(seconds()).toBeLessThan(3);
-    expect(() => renderer.render([{ role: "user", content: all }])).toThrow(
-      expect.objectContaining({ code: "REQUEST_INVALID" }),
-    );
-  });
 });
 
 describe("a chat template without end", () => {
@@ -103,7 +92,6 @@ describe("a chat template without end", () => {
     "nested loops": `{% for a in ${range} %}{% for b in ${range} %}{% for c in ${range} %}x{% endfor %}{% endfor %}{% endfor %}`,
     "loops without a body": `{% for a in ${range} %}{% for b in ${range} %}{% endfor %}{% endfor %}`,
     "an endless range": "{{ range(10 ** 15) | length }}",
-    "a range of tiny steps": "{{ range(0, 1, 0.0000000001) | length }}",
     "a text that doubles": doubled("'x'") + "{{ ns.x | length }}",
     "a list that doubles": doubled("['x']") + "{{ ns.x | length }}",
     "lists that hold each other, as JSON":
@@ -114,6 +102,14 @@ describe("a chat template without end", () => {
       "{% set ns = namespace(x=['x']) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ '' ~ ns.x }}",
     "macros that call each other twice":
       "{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+    "a long text that is measured again and again":
+      doubled("'é'").replace("range(64)", "range(19)") +
+      "{% for a in range(90000) %}{% if ns.x | length == 1 or ns.x == ns.x ~ '' %}{% endif %}{% endfor %}",
+    "long texts that are compared in a list":
+      doubled("'x'").replace("range(64)", "range(19)") +
+      "{% set l = [ns.x] * 9000 %}{{ l | select('equalto', ns.x ~ '') | list | length }}{{ l | map('length') | sum }}",
+    "a macro that calls itself": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    "a huge power": "{% for a in range(90000) %}{% set b = 7 ** 4999 %}{% endfor %}",
     "a long output":
       "{% set x = 'x' * 1 if false else 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' %}{% for a in range(90000) %}{{ x }}{% endfor %}",
   };

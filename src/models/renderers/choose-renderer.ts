@@ -55,7 +55,10 @@ function* nativeFamilies(
     yield createPhi3Renderer(tokenizer, { start: "<s>" });
   } else if (template.includes("<|assistant|>")) yield createOlmo2Renderer(tokenizer);
   if (!template.includes(turnStart) || !controls.byText.has(turnEnd)) return;
-  if (template.includes("</think>")) yield createQwen3Renderer(tokenizer, options);
+  if (template.includes("</think>")) {
+    const { choosesThinking = false } = jinja;
+    yield createQwen3Renderer(tokenizer, { ...options, choosesThinking });
+  }
   const defaultSystem = findDefaultSystem(tokenizer, jinja);
   const shared = {
     otherStops: ["<|endoftext|>"],
@@ -84,21 +87,13 @@ export function chooseRenderer(
     return createChatmlRenderer(tokenizer, { tools: "names" });
   }
   const { enableThinking, date = defaultLlamaDate } = options;
-  const eosToken = tokenText(config.eos_token);
-  // The library's own clock cannot be replaced, so the template is rewritten to call this one.
-  const [fixedTemplate, fixedToolTemplate] = [template, templates.toolTemplate].map((text) =>
-    text?.replaceAll(/\bstrftime_now\b/g, "fixed_date"),
-  );
+  const { toolTemplate } = templates;
   const jinja = createJinjaRenderer(tokenizer, {
-    template: fixedTemplate ?? template,
+    template,
     source,
-    ...defined({ toolTemplate: fixedToolTemplate, eosToken }),
-    variables: {
-      bos_token: tokenText(config.bos_token) ?? "",
-      date_string: date,
-      fixed_date: () => date,
-      ...defined({ enable_thinking: enableThinking }),
-    },
+    date,
+    ...defined({ toolTemplate, eosToken: tokenText(config.eos_token), thinking: enableThinking }),
+    variables: { ...defined({ bos_token: tokenText(config.bos_token) }), date_string: date },
   });
   const hasTools = templates.toolTemplate === undefined && writesTools(jinja);
   try {

@@ -17,6 +17,8 @@ import { createTurnRenderer } from "./turn-renderer.ts";
 export interface Qwen3Options {
   /** When off, every response starts with an empty think block. @default true */
   readonly enableThinking?: boolean;
+  /** Off for a model that is told nothing of it. @default true */
+  readonly choosesThinking?: boolean;
 }
 
 const trimLines = (text: string): string => text.replace(/^\n+|\n+$/g, "");
@@ -67,7 +69,7 @@ function turns(messages: readonly ChatMessage[], lastQuestion: number): readonly
 
 export function createQwen3Renderer(
   tokenizer: TextTokenizer,
-  { enableThinking = true }: Qwen3Options = {},
+  { enableThinking = true, choosesThinking = true }: Qwen3Options = {},
 ): Renderer {
   return createTurnRenderer(tokenizer, {
     family: "qwen3",
@@ -75,8 +77,10 @@ export function createQwen3Renderer(
     otherStops: ["<|endoftext|>"],
     endsToo: [],
     separator: "\n",
-    opening: (thinking = enableThinking) =>
-      `${turnStart}assistant\n${thinking ? "" : `${thinkStart}\n\n${thinkEnd}\n\n`}`,
+    opening: choosesThinking
+      ? (thinking = enableThinking) =>
+          `${turnStart}assistant\n${thinking ? "" : `${thinkStart}\n\n${thinkEnd}\n\n`}`
+      : `${turnStart}assistant\n`,
     syntax: { calls: hermesTools.syntax, reasoning: thinkMarkup },
     whole(messages, tools) {
       const found = messages.findLastIndex(isQuestion);

@@ -18,17 +18,11 @@ export const markup = (text: string): Part => ({ text, markup: true });
 export const plain = (text: string): Part => ({ text, markup: false });
 
 /** Control tokens of `text` and the text between them. */
-function* splitMarkup(
-  tokenizer: TextTokenizer,
-  text: string,
-  dropped: string,
-): Generator<string | ControlToken> {
+function* splitMarkup(tokenizer: TextTokenizer, text: string): Generator<string | ControlToken> {
   const { pattern, byText } = tokenizer.controls;
   let end = 0;
   for (const match of pattern === null ? [] : text.matchAll(pattern)) {
     const [found] = match;
-    // A token of one character cannot be broken by a mark inside, so the mark is placed after it.
-    if (found.length === 1 && dropped !== "" && text[match.index + 1] === dropped) continue;
     yield text.slice(end, match.index);
     yield byText.get(found) as ControlToken;
     end = match.index + found.length;
@@ -37,8 +31,6 @@ function* splitMarkup(
 }
 
 export interface BuildOptions {
-  /** A character that marks what is not a control token, and is not encoded itself. @default none */
-  readonly dropped?: string;
   /** As in `RenderOptions`; without the tokens that come before. @default no limit */
   readonly contextLength?: number | undefined;
 }
@@ -53,9 +45,9 @@ const maxBytesPerUnit = 3;
 export function* buildTokens(
   tokenizer: TextTokenizer,
   parts: readonly Part[],
-  { dropped = "", contextLength = Infinity }: BuildOptions = {},
+  { contextLength = Infinity }: BuildOptions = {},
 ): Encoding<number[]> {
-  const pieces = cutParts(tokenizer, parts, dropped);
+  const pieces = cutParts(tokenizer, parts);
   const units = pieces.reduce<number>(
     (sum, piece) => sum + (typeof piece === "number" ? 1 : maxBytesPerUnit * piece.length),
     0,
@@ -105,16 +97,12 @@ export async function encodeLater<T>(
 }
 
 /** Ids of control tokens, and the texts between them. */
-function cutParts(
-  tokenizer: TextTokenizer,
-  parts: readonly Part[],
-  dropped: string,
-): readonly (string | number)[] {
+function cutParts(tokenizer: TextTokenizer, parts: readonly Part[]): readonly (string | number)[] {
   const out: (string | number)[] = [];
   let text = "";
   let stripNext = false;
   const flush = (before?: ControlToken): void => {
-    let own = dropped === "" ? text : text.replaceAll(dropped, "");
+    let own = text;
     if (stripNext) own = own.trimStart();
     if (before?.lstrip === true) own = own.trimEnd();
     if (own !== "") out.push(own);
@@ -125,7 +113,7 @@ function cutParts(
       text += part.text;
       continue;
     }
-    for (const piece of splitMarkup(tokenizer, part.text, dropped)) {
+    for (const piece of splitMarkup(tokenizer, part.text)) {
       if (typeof piece === "string") {
         text += piece;
         continue;

@@ -1,12 +1,19 @@
-/** A chat template as a function from messages to guarded text. */
-import { Template } from "@huggingface/jinja";
+/** A chat template as a function from messages to a text that knows which of it the template wrote. */
 import { AgentTrainerError, ModelError } from "../../../core/errors.ts";
-import type { ChatMessage, JsonValue, ToolDefinition } from "../../../core/message.ts";
-import { createGuard, prepareGuard, type Guard } from "./jinja-guard.ts";
-import { limitsFor, limitTemplate, TemplateLimitError } from "./jinja-limits.ts";
-import { pythonText } from "./python-text.ts";
-import { messageText } from "../../../core/message-text.ts";
-import { splitReasoning } from "../reasoning.ts";
+import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import { toolJson } from "../../../core/tool-json.ts";
+import { writeExact } from "../../../util/exact-json.ts";
+import { TemplateError } from "./language/errors.ts";
+import { compileTemplate, type CompiledTemplate } from "./language/execute.ts";
+import { globalsFor } from "./language/globals.ts";
+import { limitsFor, TemplateLimitError } from "./language/limits.ts";
+import { Str } from "./language/str.ts";
+import { none, type Value } from "./language/values.ts";
+import { findCallShape } from "./call-shape.ts";
+import { messageValue, toolValue, type CallShape } from "./template-values.ts";
+
+/** Values of variables: the same for every prompt. */
+export type TemplateVariables = Readonly<Record<string, string | number | boolean>>;
 
 export interface ChatTemplateOptions {
   readonly template: string;
@@ -14,10 +21,10 @@ export interface ChatTemplateOptions {
   readonly source: string;
   /** A separate template for requests with tools, as some models have. */
   readonly toolTemplate?: string;
-  /** Texts of the tokenizer's added tokens. */
-  readonly controls: Iterable<string>;
-  /** `bos_token`, `eos_token`, `enable_thinking`, dates: the same for every prompt. */
-  readonly variables: Readonly<Record<string, unknown>>;
+  /** What `strftime_now` takes for today, as `%d %b %Y`. */
+  readonly date: string;
+  /** `bos_token`, `eos_token`, `date_string`. */
+  readonly variables: TemplateVariables;
 }
 
 export interface TemplateInput {
@@ -25,60 +32,14 @@ export interface TemplateInput {
   readonly tools: readonly ToolDefinition[];
   /** Opens the assistant's next turn. */
   readonly open: boolean;
-}
-
-/** Text in which everything that looks like a control token is one, and the mark used for it. */
-export interface GuardedText {
-  readonly text: string;
-  readonly mark: string;
-}
-
-function readArguments(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
-}
-
-const roles: ReadonlySet<string> = new Set(["system", "developer", "user", "assistant", "tool"]);
-
-/** A message whose calls' arguments have been parsed. */
-interface ReadMessage {
-  readonly message: ChatMessage;
-  readonly readArguments: readonly JsonValue[];
-}
-
-function toTemplateMessage(
-  { message, readArguments: read }: ReadMessage,
-  guard: Guard,
-): Readonly<Record<string, unknown>> {
-  const { role, toolCalls = [], toolCallId, name } = message;
-  const text = messageText(message.content, { image: "refuse" });
-  const split =
-    role === "assistant" && message.reasoning === undefined
-      ? splitReasoning(text)
-      : { reasoning: message.reasoning, rest: text };
-  const calls = toolCalls.map((call, i) => ({
-    id: guard.value(call.id),
-    type: "function",
-    function: { name: guard.value(call.name), arguments: guard.value(read[i]!) },
-  }));
-  return {
-    // Templates compare the fields that exist.
-    role: roles.has(role) ? role : guard.value(role),
-    content: guard.text(split.rest),
-    ...(split.reasoning === undefined ? {} : { reasoning_content: guard.text(split.reasoning) }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    ...(toolCallId === undefined ? {} : { tool_call_id: guard.value(toolCallId) }),
-    ...(name === undefined ? {} : { name: guard.value(name) }),
-  };
+  /** In addition to those of all prompts. */
+  readonly variables?: TemplateVariables | undefined;
 }
 
 /** Templates of published models have about ten thousand characters. */
 const longestTemplate = 2 ** 20;
 
-function compile(template: string, source: string): ReturnType<typeof limitTemplate> {
+function compile(template: string, source: string, date: string): CompiledTemplate {
   const fields = { source };
   if (template.length > longestTemplate) {
     throw new ModelError({
@@ -87,7 +48,7 @@ function compile(template: string, source: string): ReturnType<typeof limitTempl
     });
   }
   try {
-    return limitTemplate(new Template(template));
+    return compileTemplate(template, globalsFor(date));
   } catch (cause) {
     throw new ModelError({
       message: `${source}: the model's chat template cannot be read: ${(cause as Error).message}`,
@@ -97,44 +58,61 @@ function compile(template: string, source: string): ReturnType<typeof limitTempl
   }
 }
 
+function variableValue(value: string | number | boolean): Value {
+  if (typeof value === "string") return Str.own(value);
+  return typeof value === "number" && Number.isInteger(value) ? BigInt(value) : value;
+}
+
+function sizeOf(input: TemplateInput): number {
+  const tools = input.tools.map((tool) => writeExact(toolJson(tool)).length);
+  return tools.reduce((sum, size) => sum + size, JSON.stringify(input.messages).length);
+}
+
 /** @throws ModelError when the template is not valid Jinja. */
-export function createChatTemplate(
-  options: ChatTemplateOptions,
-): (input: TemplateInput) => GuardedText {
-  const { source } = options;
-  const plainTemplate = compile(options.template, source);
+export function createChatTemplate(options: ChatTemplateOptions): (input: TemplateInput) => Str {
+  const { source, date, variables } = options;
+  const plainTemplate = prepare(compile(options.template, source, date));
   const toolTemplate =
-    options.toolTemplate === undefined ? plainTemplate : compile(options.toolTemplate, source);
-  const guardTokens = prepareGuard(options.controls);
-  // SmolLM3's: written as text, which the library cannot do with an object.
-  const takesTexts = options.template.includes("xml_tools");
-  const toolVariables = (tools: readonly ToolDefinition[], guard: Guard): object => {
-    if (tools.length === 0) return {};
-    const described = tools.map((tool) =>
-      guard.value({ type: "function", function: { ...tool } as JsonValue }),
-    );
-    return takesTexts ? { xml_tools: described.map(pythonText) } : { tools: described };
-  };
-  return ({ messages, tools, open }) => {
-    const read = messages.map((message) => ({
-      message,
-      readArguments: (message.toolCalls ?? []).map((call) => readArguments(call.arguments)),
-    }));
-    const inputs = stringify([read, tools]);
-    const guard = createGuard(guardTokens, [inputs, options.template, options.toolTemplate ?? ""]);
-    const context = {
-      ...options.variables,
-      messages: read.map((message) => toTemplateMessage(message, guard)),
-      add_generation_prompt: open,
-      ...toolVariables(tools, guard),
+    options.toolTemplate === undefined
+      ? plainTemplate
+      : prepare(compile(options.toolTemplate, source, date));
+
+  function prepare(compiled: CompiledTemplate): (input: TemplateInput) => Str {
+    // SmolLM3's takes tools under another name.
+    const { names } = compiled;
+    const toolsName = names.has("xml_tools") && !names.has("tools") ? "xml_tools" : "tools";
+    const write = (input: TemplateInput, callShape: CallShape): Str => {
+      const { messages, tools, open } = input;
+      const values: Record<string, Value> = {
+        documents: none,
+        messages: messages.map((message) => messageValue(message, callShape)),
+        [toolsName]: tools.length === 0 ? none : tools.map(toolValue),
+        add_generation_prompt: open,
+      };
+      for (const [name, value] of Object.entries({ ...variables, ...input.variables })) {
+        values[name] = variableValue(value);
+      }
+      const limits = limitsFor(sizeOf(input), messages.length);
+      return compiled.render(Object.entries(values), limits);
     };
-    const limits = limitsFor(inputs.length, messages.length);
+    let shape: CallShape | undefined;
+    return (input) => {
+      shape ??= findCallShape((messages, callShape) =>
+        write({ messages, tools: [], open: false }, callShape),
+      );
+      return write(input, shape);
+    };
+  }
+
+  return (input) => {
     try {
-      const text = (tools.length > 0 ? toolTemplate : plainTemplate)(context, limits);
-      return { text, mark: guard.mark };
+      return (input.tools.length > 0 ? toolTemplate : plainTemplate)(input);
     } catch (cause) {
+      if (AgentTrainerError.isInstance(cause)) throw cause;
       const isLimit = cause instanceof TemplateLimitError;
-      const reason = (cause as Error).message;
+      const kind =
+        cause instanceof TemplateError && cause.kind !== "TemplateError" ? `${cause.kind}: ` : "";
+      const reason = `${kind}${(cause as Error).message}`;
       throw new AgentTrainerError({
         code: "REQUEST_INVALID",
         message: isLimit
@@ -150,16 +128,4 @@ export function createChatTemplate(
 /** Whether an error comes from the template exceeding its limits, not from the messages. */
 export function isLimitError(error: unknown): error is AgentTrainerError {
   return AgentTrainerError.isInstance(error) && error.cause instanceof TemplateLimitError;
-}
-
-function stringify(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    throw new AgentTrainerError({
-      code: "REQUEST_INVALID",
-      message: "A tool or the arguments of a tool call are nested too deep.",
-      cause,
-    });
-  }
 }

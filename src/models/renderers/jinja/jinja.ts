@@ -5,14 +5,17 @@
  */
 import { joinTokens } from "../../../util/token-prefix.ts";
 import { ModelError } from "../../../core/errors.ts";
-import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
+import type { ChatMessage } from "../../../core/message.ts";
 import type { CallSyntax } from "../../../core/completion-reader.ts";
 import type { Renderer } from "../../../core/policy.ts";
 import { defined } from "../../../util/defined.ts";
-import { createChatTemplate, isLimitError, type GuardedText } from "./jinja-template.ts";
+import { createChatTemplate, isLimitError, type TemplateVariables } from "./jinja-template.ts";
+import type { Str } from "./language/str.ts";
+import { thinkingSwitch } from "./thinking-switch.ts";
+import { tokenParts } from "./token-parts.ts";
 import { thinkEnd, thinkMarkup, thinkStart } from "../reasoning.ts";
 import { createRenderer, roomAfter } from "../create-renderer.ts";
-import { buildTokens, encodeNow, markup } from "../token-builder.ts";
+import { buildTokens, encodeNow } from "../token-builder.ts";
 import type { TextTokenizer } from "../../tokenizers/tokenizer.ts";
 import { hermesTools } from "../tool-formats/hermes.ts";
 import { mistralCallStart, mistralTools } from "../tool-formats/mistral-json.ts";
@@ -29,9 +32,15 @@ export interface JinjaRendererOptions {
   readonly toolTemplate?: string;
   /** Ends a completion, in addition to what the template writes after one. @default none */
   readonly eosToken?: string;
-  /** Variables that the template may use: `bos_token`, `enable_thinking`, dates ... @default {} */
-  readonly variables?: Readonly<Record<string, unknown>>;
+  /** What the template takes for today, as `%d %b %Y`. @default "26 Jul 2024" */
+  readonly date?: string;
+  /** Whether the model is to reason where a prompt does not say. @default as the template has it */
+  readonly thinking?: boolean;
+  /** Variables that the template may use: `bos_token`, `date_string` ... @default {} */
+  readonly variables?: TemplateVariables;
 }
+
+const defaultDate = "26 Jul 2024";
 
 type Messages = readonly ChatMessage[];
 
@@ -76,26 +85,24 @@ export function createJinjaRenderer(
     template,
     source,
     ...defined({ toolTemplate }),
-    controls: tokenizer.controls.byText.keys(),
-    variables: { eos_token: eosToken ?? "", ...variables },
+    date: options.date ?? defaultDate,
+    variables: { ...defined({ eos_token: eosToken }), ...variables },
   });
-  const attempt = (messages: Messages, tools: readonly ToolDefinition[] = [], open = false) => {
+  type Attempt = Partial<Parameters<typeof write>[0]>;
+  const attempt = (messages: Messages, more: Attempt = {}): Str | null => {
     try {
-      return write({ messages, tools, open });
+      return write({ messages, tools: [], open: false, ...more });
     } catch (error) {
       if (isLimitError(error)) throw error;
       return null;
     }
   };
-  const encode = (
-    { text, mark }: GuardedText,
-    contextLength?: number,
-  ): ReturnType<typeof buildTokens> =>
-    buildTokens(tokenizer, [markup(text)], { dropped: mark, contextLength });
+  const encode = (text: Str, contextLength?: number): ReturnType<typeof buildTokens> =>
+    buildTokens(tokenizer, tokenParts(tokenizer.controls, text), { contextLength });
 
-  const tried = (messages: Messages, open = false): string | undefined => {
+  const tried = <T>(work: () => T): T => {
     try {
-      return attempt(messages, [], open)?.text;
+      return work();
     } catch (cause) {
       throw new ModelError({
         message: (cause as Error).message,
@@ -105,27 +112,38 @@ export function createJinjaRenderer(
       });
     }
   };
-  const answered = tried([question, { role: "assistant", content: answerText }]) ?? "";
-  const answerAt = answered.lastIndexOf(answerText);
+  const thinkingVariables = tried(() => thinkingSwitch(attempt));
+  const variablesFor = (thinking = options.thinking): TemplateVariables | undefined =>
+    thinking === undefined ? undefined : thinkingVariables?.(thinking);
+  const answered = tried(() => attempt([question, { role: "assistant", content: answerText }]));
+  const answerAt = answered?.text.lastIndexOf(answerText) ?? -1;
   /** What the template writes after an assistant message; null when it cannot be determined. */
-  const closing = answerAt === -1 ? null : answered.slice(answerAt + answerText.length);
-  const closingIds =
-    closing === null ? [] : encodeNow(tokenizer, encode({ text: closing, mark: "" }));
+  const closing = answerAt === -1 ? null : answered!.cut(answerAt + answerText.length);
+  const closingIds = closing === null ? [] : encodeNow(tokenizer, encode(closing));
   const controlIds = new Set([...tokenizer.controls.byText.values()].map(({ id }) => id));
   const eosId = eosToken === undefined ? undefined : tokenizer.controls.byText.get(eosToken)?.id;
   const endId = closingIds.find((id) => controlIds.has(id));
   const stopIds = [...new Set([endId, eosId].filter((id) => id !== undefined))];
   /** Complete turns of plain text end where the next one starts. */
-  const stopText = stopIds.length === 0 ? (closing ?? "").trimEnd() : "";
+  const stopText = stopIds.length === 0 ? (closing?.text ?? "").trimEnd() : "";
 
-  const opened = tried([question], true) ?? "";
-  const opening = opened.slice(tried([question])?.length ?? opened.length);
+  const asked = tried(() => attempt([question]))?.text;
+  const startsInside = (thinking?: boolean): boolean => {
+    const variables = variablesFor(thinking);
+    const opened = attempt([question], { open: true, variables })?.text ?? "";
+    const opening = opened.slice(asked?.length ?? opened.length);
+    return opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
+  };
+  /** Whether the prompt opens the reasoning, by what is asked of it. */
+  const openings = tried(
+    () => new Map([undefined, false, true].map((thinking) => [thinking, startsInside(thinking)])),
+  );
+  const isOpen = (thinking?: boolean): boolean => openings.get(thinking)!;
   const thinks = template.includes(thinkEnd);
-  const startsInside = opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
   const calls = detectCalls(`${template}${toolTemplate ?? ""}`);
   const syntax = {
     ...defined({ calls }),
-    ...(thinks ? { reasoning: { ...thinkMarkup, isOpen: () => startsInside } } : {}),
+    ...(thinks ? { reasoning: { ...thinkMarkup, isOpen } } : {}),
   };
   const hidden = new Set([...hiddenTokens(tokenizer, syntax), ...stopIds]);
 
@@ -134,23 +152,26 @@ export function createJinjaRenderer(
     stop: { tokenIds: stopIds, strings: stopText === "" ? [] : [stopText] },
     // How a template that is not known writes calls and reasoning cannot be said.
     grammar: ({ content, tools }) => (tools.length === 0 && !thinks ? (content ?? null) : null),
-    *render(messages, { tools = [], contextLength }) {
-      const written = write({ messages, tools, open: true });
+    choosesThinking: thinkingVariables !== null,
+    *render(messages, { tools = [], contextLength, thinking }) {
+      const variables = variablesFor(thinking);
+      const written = write({ messages, tools, open: true, variables });
       return { tokens: Int32Array.from(yield* encode(written, contextLength)) };
     },
-    *extend(previous, newMessages, { tools = [], contextLength }) {
+    *extend(previous, newMessages, { tools = [], contextLength, thinking }) {
       if (closing === null) return null;
       const past = [question, answerBefore(newMessages)];
-      const prompted = attempt([question], tools, true);
-      const before = attempt(past, tools);
-      const after = attempt([...past, ...newMessages], tools, true);
+      const variables = variablesFor(thinking);
+      const prompted = attempt([question], { tools, open: true, variables });
+      const before = attempt(past, { tools, variables });
+      const after = attempt([...past, ...newMessages], { tools, open: true, variables });
       if (!prompted || !before || !after) return null;
       // The prefix property: prompt and response are an exact prefix of what is written later.
-      if (!before.text.startsWith(prompted.text) || !before.text.endsWith(closing)) return null;
+      if (!before.text.startsWith(prompted.text) || !before.text.endsWith(closing.text))
+        return null;
       if (!after.text.startsWith(before.text)) return null;
-      const text = closing + after.text.slice(before.text.length);
-      const room = roomAfter(previous, contextLength);
-      const added = yield* encode({ ...after, text }, room);
+      const text = closing.plus(after.cut(before.text.length));
+      const added = yield* encode(text, roomAfter(previous, contextLength));
       const ended = stopIds.includes(previous.at(-1) ?? -1);
       const skipped = ended && endId !== undefined ? closingIds.indexOf(endId) + 1 : 0;
       return { tokens: joinTokens(previous, added.slice(skipped)) };
