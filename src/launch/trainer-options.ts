@@ -104,7 +104,10 @@ const runOptionNames: OptionNames<RunOptions<unknown>> = {
 };
 
 /** All options of an `AgentTrainer`. */
-export const trainerOptionNames = { ...agentOptionNames, ...runOptionNames };
+export const trainerOptionNames: Readonly<Record<string, true>> = {
+  ...agentOptionNames,
+  ...runOptionNames,
+};
 
 /** Agent and data in code. */
 type InCode<Row> = { readonly trainDataset: DatasetInput<Row> } & (

@@ -113,7 +113,10 @@ const runOptionNames: OptionNames<EvaluationRunOptions<unknown>> = {
 };
 
 /** All options of {@link evaluate}. */
-export const evaluationOptionNames = { ...agentOptionNames, ...runOptionNames };
+export const evaluationOptionNames: Readonly<Record<string, true>> = {
+  ...agentOptionNames,
+  ...runOptionNames,
+};
 
 /** How far an evaluation is. */
 export interface EvaluationProgress {
