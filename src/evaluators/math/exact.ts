@@ -19,7 +19,7 @@ import {
 
 /** The forms of the formulas of one comparison. */
 export class ExactForms {
-  readonly polynomials = new Polynomials();
+  readonly polynomials: Polynomials = new Polynomials();
   readonly #forms = new Map<Expression, Form | null>();
 
   /** Null where it would be too large, or has no value. */

@@ -13,7 +13,7 @@ const none: Complex = [Number.NaN, Number.NaN];
 const realPoints = [0.7391, -0.4179, 1.3247, -1.6181, 2.2361, 0.1132, -2.6651, 3.3593];
 /** Factorials and powers of -1 have real values at whole numbers only. */
 const wholePoints = [3, 4, 7, 8, 5, 10, 2, 12];
-export const pointCount = realPoints.length + wholePoints.length;
+export const pointCount: number = realPoints.length + wholePoints.length;
 
 /**
  * Finite and from name and point alone, so that both formulas see the same values. The ratio of two

@@ -59,8 +59,8 @@ export const imaginary: Atom = {
 
 /** Their arithmetic, which ends with {@link TooMuchWork} where they become too large. */
 export class Polynomials {
-  readonly math = new Arithmetic();
-  readonly symbols = new Map<string, Atom>();
+  readonly math: Arithmetic = new Arithmetic();
+  readonly symbols: Map<string, Atom> = new Map();
   readonly #names = new Map<string, string>();
 
   symbol(name: string, symbol: Atom, exponent = 1): Form {

@@ -20,8 +20,8 @@ export function attempt<T>(compute: () => T): T | null {
 }
 
 export const whole = (n: bigint | number): Rational => ({ n: BigInt(n), d: 1n });
-export const zero = whole(0);
-export const one = whole(1);
+export const zero: Rational = whole(0);
+export const one: Rational = whole(1);
 export const isInteger = ({ d }: Rational): boolean => d === 1n;
 export const negative = ({ n, d }: Rational): Rational => ({ n: -n, d });
 export const isSame = (a: Rational, b: Rational): boolean => a.n === b.n && a.d === b.d;

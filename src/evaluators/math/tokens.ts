@@ -18,7 +18,7 @@ const map = (text: string): ReadonlyMap<string, string> =>
   );
 
 /** Known by name in plain notation too, longest first. */
-export const functions = set(
+export const functions: ReadonlySet<string> = set(
   "asin acos atan sinh cosh tanh sin cos tan sec csc cot log lg ln exp abs",
 );
 const greek = set(

@@ -31,12 +31,14 @@ const result: ChatMessage = { role: "tool", content: "out", toolCallId: "call000
 const schema =
   '{"type": "object", "properties": {"a": {"type": "integer", "description": "n", "minimum": 1}, ' +
   '"b": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}, ' +
-  '"c": {"type": ["number", "null"], "maximum": 0.5}}, "required": ["a"]}';
+  '"c": {"type": ["number", "null"], "maximum": 1.0, "default": 1e-07}, ' +
+  '"10": {"const": 12345678901234567890}, "2": {}}, "required": ["a"]}';
 const tools: readonly ToolDefinition[] = [
   {
     name: "f",
     description: "d <é> 'q'",
     parameters: JSON.parse(schema) as JsonObject,
+    parametersText: schema,
   },
 ];
 
