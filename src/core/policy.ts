@@ -102,6 +102,11 @@ export interface Sample {
   readonly weightVersion: number;
   /** Later versions that sampled a part of it, ascending; absent when none did. */
   readonly weightChanges?: readonly WeightChange[];
+  /**
+   * Where `maxTokens` excluded texts that the grammar of `SamplingParams.rules` has from the first token on: the least
+   * `maxTokens` that excludes none of them. Absent where it excluded none.
+   */
+  readonly neededTokens?: number;
 }
 
 /** Tokens in, tokens out. */

@@ -71,6 +71,8 @@ export interface Trace {
    * its schema; absent where all was. The response may have it all the same.
    */
   readonly unenforced?: readonly string[];
+  /** @see Sample.neededTokens */
+  readonly neededTokens?: number;
   /**
    * The rule by which it is a call next to the task; set when a rollout ends. Where that keeps it out of training,
    * its trajectory is `untrained`.

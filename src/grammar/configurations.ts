@@ -98,6 +98,20 @@ export class Configurations {
     return isDead ? null : found;
   }
 
+  /** The symbol of a shortest text to an end, the lowest of several; -1 at an end. */
+  nearest(from: Configuration): number {
+    if (from.distance === 0) return none;
+    const { states, edges } = this.#machine;
+    let symbol = Infinity;
+    for (const frame of from.frames) {
+      if (frame.distance !== from.distance) continue;
+      for (let e = states[4 * frame.state]!; e !== none; e = edges[4 * e + 3]!)
+        if (this.#distance[edges[4 * e + 2]!]! + frame.context.distance === from.distance - 1)
+          symbol = Math.min(symbol, edges[4 * e]!);
+    }
+    return symbol;
+  }
+
   #frame(state: number, context: Context): Frame {
     const key = `${state}/${context.id}`;
     const known = this.#frames.get(key);

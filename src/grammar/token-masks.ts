@@ -7,6 +7,7 @@ import type { Grammar } from "../core/grammar.ts";
 import type { Vocabulary } from "../core/vocabulary.ts";
 import { compileGrammar, firstTag, type SchemaSource } from "./compile-grammar.ts";
 import { Configurations, type Configuration } from "./configurations.ts";
+import { ShortestTexts } from "./shortest-texts.ts";
 import { buildTrie, type TokenTrie } from "./token-trie.ts";
 import { GrammarLimitError } from "./work-budget.ts";
 
@@ -16,7 +17,7 @@ export interface TokenMask {
   readonly count: number;
   /** The first allowed token; -1 for none. */
   readonly first: number;
-  /** After any of these tokens, the text can end with so many further symbols at most. */
+  /** After any of these tokens, the text can end with so many further symbols at most: no fewer than tokens. */
   readonly farthest: number;
 }
 
@@ -44,6 +45,7 @@ export class TokenGrammar {
   readonly vocabulary: Vocabulary;
   readonly trie: TokenTrie;
   readonly #configurations: Configurations;
+  #shortest: ShortestTexts;
   readonly #tagTokens: readonly number[];
   readonly #tagSymbols: ReadonlyMap<number, number>;
   readonly #masks = new Map<string, TokenMask>();
@@ -62,6 +64,7 @@ export class TokenGrammar {
     const { added } = vocabulary;
     const compiled = compileGrammar(grammar, (text) => added.has(text), schemas);
     this.#configurations = new Configurations(compiled);
+    this.#shortest = new ShortestTexts(this.#configurations, trie);
     this.#tagTokens = compiled.tags.map((tag) => added.get(tag)!);
     this.#tagSymbols = new Map(this.#tagTokens.map((token, i) => [token, firstTag + i]));
   }
@@ -75,6 +78,7 @@ export class TokenGrammar {
     const maskBytes = (this.#masks.size * this.vocabulary.size) / 8;
     if (this.#configurations.all.length <= maxConfigurations && maskBytes <= maxMaskBytes) return;
     this.#configurations.reset();
+    this.#shortest = new ShortestTexts(this.#configurations, this.trie);
     this.#masks.clear();
     this.generation++;
   }
@@ -92,7 +96,21 @@ export class TokenGrammar {
     return at;
   }
 
-  /** @param room symbols that the text may still need after this token; Infinity for any */
+  /**
+   * What some text that may begin at `from` needs at least, in tokens, where `room` tokens are too few for it: all that
+   * the limit excludes there fits with so many. Null where nothing is excluded.
+   * @param room tokens that the text may have
+   */
+  needed(from: Configuration, room: number): number | null {
+    let most = 0;
+    for (let symbol = 0; symbol < firstTag + this.#tagTokens.length; symbol++) {
+      const next = this.#configurations.step(from, symbol);
+      if (next !== null) most = Math.max(most, 1 + this.#shortest.tokens(next));
+    }
+    return most > room ? most : null;
+  }
+
+  /** @param room tokens that the text may still need after this one; Infinity for any */
   mask(from: Configuration, stops: readonly number[], room: number): TokenMask {
     const key = `${from.id}/${stops.join()}`;
     let mask = this.#masks.get(key);
@@ -101,8 +119,13 @@ export class TokenGrammar {
       this.#masks.set(key, mask);
     }
     // A limit that is too small for any text of the grammar cuts it off wherever it is.
-    if (mask.farthest <= room || from.distance > room + 1) return mask;
+    if (mask.farthest <= room || this.#shortest.tokens(from) > room + 1) return mask;
     return this.#find(from, stops, room);
+  }
+
+  /** Whether the text can end within `room` further tokens. */
+  #fits(next: Configuration, room: number): boolean {
+    return next.distance <= room || this.#shortest.tokens(next) <= room;
   }
 
   #find(from: Configuration, stops: readonly number[], room: number): TokenMask {
@@ -138,7 +161,7 @@ export class TokenGrammar {
           `its alternatives leave more than ${limit.toLocaleString("en")} states open within one token`,
         );
       const end = tokensFrom[node + 1]!;
-      if (next.distance <= room && tokensFrom[node]! < end) {
+      if (tokensFrom[node]! < end && this.#fits(next, room)) {
         farthest = Math.max(farthest, next.distance);
         for (let t = tokensFrom[node]!; t < end; t++) allow(tokens[t]!);
       }
@@ -146,7 +169,7 @@ export class TokenGrammar {
     }
     for (const [i, token] of this.#tagTokens.entries()) {
       const next = configurations.step(from, firstTag + i);
-      if (next === null || next.distance > room) continue;
+      if (next === null || !this.#fits(next, room)) continue;
       farthest = Math.max(farthest, next.distance);
       allow(token);
     }
@@ -176,9 +199,17 @@ export class TokenMatcher {
     const at = this.#place();
     if (at === null) return null;
     const { stopTokenIds, maxTokens } = this.#limits;
-    // One token now, one that ends the completion, and one for each further symbol at most.
+    // One token now, and one that ends the completion.
     const room = maxTokens - this.#tokens.length - 2;
     return this.#grammar.mask(at, stopTokenIds, room);
+  }
+
+  /** The least `maxTokens` at which nothing that may begin here is excluded; null where it is enough. */
+  get neededTokens(): number | null {
+    const at = this.#place();
+    const room = this.#limits.maxTokens - this.#tokens.length - 1;
+    const needed = at === null ? null : this.#grammar.needed(at, room);
+    return needed === null ? null : this.#tokens.length + needed + 1;
   }
 
   accept(token: number): void {

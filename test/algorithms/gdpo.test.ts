@@ -90,10 +90,11 @@ describe("gdpo", () => {
     const signals = [[{ right: 1, short: 0 }, { right: 0, short: 1 }, {}] as Signals[]];
     const [values] = gdpo([[1, 1, 0]], options(signals, { right: 1, short: 1 }));
     // z of the signals is +-0.7071 and cancels; z of the reward 0 among 1, 1, 0 is -1.1545, times 2.
-    const sums = [0, 0, (-2 * (2 / 3)) / (Math.sqrt(1 / 3) + 1e-4)];
-    const center = sums[2]! / 3;
-    const std = Math.abs(sums[2]!) / Math.sqrt(3) + 1e-4;
-    for (const [i, sum] of sums.entries()) expect(values![i]).toBeCloseTo((sum - center) / std, 9);
+    const totals = [0, 0, (-2 * (2 / 3)) / (Math.sqrt(1 / 3) + 1e-4)];
+    const center = totals[2]! / 3;
+    const std = Math.abs(totals[2]!) / Math.sqrt(3) + 1e-4;
+    for (const [i, sum] of totals.entries())
+      expect(values![i]).toBeCloseTo((sum - center) / std, 9);
     expect(values![2]).toBeLessThan(0);
   });
 

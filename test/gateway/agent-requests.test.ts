@@ -111,6 +111,27 @@ describe("with the embedded engine", () => {
     expect(told.map((text) => asked.findIndex((one) => text.includes(one)))).toEqual([0, 1, 2]);
   });
 
+  it("a tool call that max_tokens excludes is said once, with the number that allows it", async () => {
+    const { client, traces } = await clientOf(gateway);
+    const response_format = zodResponseFormat(answer, "answer");
+    const before = warnings.length;
+    const needed = async (max_tokens: number): Promise<number | undefined> => {
+      const from = (await traces()).length;
+      await client.chat.completions.create({
+        ...{ model: "tiny", messages, tools, response_format, max_tokens },
+      });
+      return (await traces())[from]!.neededTokens;
+    };
+    const enough = (await needed(12))!;
+    expect(enough).toBeGreaterThan(12);
+    expect(await needed(12)).toBe(enough);
+    expect(await needed(enough - 1)).toBe(enough);
+    expect(await needed(enough)).toBeUndefined();
+    const told = warnings.slice(before);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(`max_tokens ${enough} or more`);
+  });
+
   it("nothing is said where all is enforced", async () => {
     const { client, traces } = await clientOf(gateway);
     const response_format = zodResponseFormat(answer, "answer");

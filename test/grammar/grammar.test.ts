@@ -244,6 +244,67 @@ describe("masks", () => {
     expect(matcher.mask()).toMatchObject({ count: 1, first: "1".codePointAt(0) });
   });
 
+  describe("where the limit is near", () => {
+    const answerOrCall: Grammar = {
+      type: "choice",
+      options: [
+        { type: "json", schema: { const: 7 } },
+        {
+          type: "sequence",
+          parts: [
+            { type: "tag", text: "<call>" },
+            { type: "json", schema: { const: { name: "get_order", arguments: {} } } },
+          ],
+        },
+      ],
+    };
+    const own = byteVocabulary(['{"name":', '"get_', 'order"', ',"arguments"', ":{}"], ["<call>"]);
+    const call = own.added.get("<call>")!;
+    const [end, brace] = [own.added.get("<end>")!, "}".codePointAt(0)!];
+    const grammar = new TokenGrammar(answerOrCall, own);
+    const start = (maxTokens: number): TokenMatcher =>
+      new TokenMatcher(grammar, { stopTokenIds: [end], maxTokens });
+
+    it("count tokens, not bytes: a call of 35 bytes is there from the number of its tokens on", () => {
+      // <call>, five words, "}" and <end>.
+      expect(isAllowed(start(7).mask()!, call)).toBe(false);
+      expect(isAllowed(start(8).mask()!, call)).toBe(true);
+    });
+
+    it("say what would exclude nothing, and are never without a token on the way", () => {
+      expect([2, 7, 8, 99].map((max) => start(max).neededTokens)).toEqual([8, 8, null, null]);
+      const matcher = start(8);
+      for (const token of [call, 256, 257, 258, 259, 260, brace, end]) {
+        const mask = matcher.mask()!;
+        expect([token, isAllowed(mask, token), mask.count]).toEqual([
+          ...[token, true, token === call ? 2 : 1],
+        ]);
+        matcher.accept(token);
+      }
+    });
+
+    it("every walk within any limit ends where the shortest text fits", () => {
+      const schema = {
+        type: "object",
+        properties: {
+          order: { type: "string" },
+          tags: { type: "array", items: { enum: [1, 23] } },
+        },
+        required: ["order", "tags"],
+      } as const;
+      const words = ['{"order"', ':"', '","tags"', ":[", "]}", '"order":""', '"tags":[]'];
+      const object = new TokenGrammar({ type: "json", schema }, byteVocabulary(words));
+      // {"order" : "" , "tags":[] } and <end>, of which ':"' and '","tags"' make one fewer.
+      const ended = (maxTokens: number): number =>
+        Array.from({ length: 40 }, (_, seed) => walk(object, seed, maxTokens)).filter((one) => {
+          if (one.ended) expect(JSON.parse(one.text)).toMatchObject({ order: expect.any(String) });
+          return one.ended;
+        }).length;
+      expect([6, 7, 8, 12, 30].map(ended)).toEqual([40, 40, 40, 40, 40]);
+      expect(ended(5)).toBe(0);
+    });
+  });
+
   it("are the same after everything was forgotten", () => {
     const schema: JsonValue = { type: "object" };
     const fresh = walk(new TokenGrammar({ type: "json", schema }, vocabulary), 5, 300);

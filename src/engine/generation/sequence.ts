@@ -6,6 +6,7 @@ import type {
   StopReason,
   WeightChange,
 } from "../../core/policy.ts";
+import { defined } from "../../util/defined.ts";
 import { createRandom, deriveSeed } from "../../util/random.ts";
 import type { DecoderWeights } from "../decoder/weights.ts";
 import type { CompiledRules } from "../logit-rules/compiler.ts";
@@ -48,6 +49,8 @@ export interface Sequence {
   readonly index: number;
   /** What changes its distribution; null for nothing. */
   readonly rules: RuleState | null;
+  /** @see Sample.neededTokens */
+  readonly neededTokens?: number;
   readonly promptTokens: number;
   readonly uniform: () => number;
   readonly limit: number;
@@ -77,6 +80,7 @@ export function newSequence(
     order,
     index,
     rules,
+    ...defined({ neededTokens: rules?.neededTokens ?? undefined }),
     promptTokens: tokens.length,
     uniform: createRandom(deriveSeed(params.seed, index)),
     limit: Math.min(params.maxTokens, contextLength - tokens.length),
@@ -115,7 +119,7 @@ export function recordToken(
 
 /** Resolves the request with its last sequence. */
 export function finishSequence(sequence: Sequence, stopReason: StopReason): void {
-  const { request: queued, tokens, logprobs, temperedLogprobs, changes } = sequence;
+  const { request: queued, tokens, logprobs, temperedLogprobs, changes, neededTokens } = sequence;
   queued.results[sequence.index] = {
     tokens: Int32Array.from(tokens),
     logprobs: Float32Array.from(logprobs),
@@ -123,6 +127,7 @@ export function finishSequence(sequence: Sequence, stopReason: StopReason): void
     stopReason,
     weightVersion: queued.weightVersion,
     ...(changes.length === 0 ? {} : { weightChanges: changes }),
+    ...defined({ neededTokens }),
   };
   queued.open -= 1;
   if (queued.open === 0) queued.resolve(queued.results as Sample[]);

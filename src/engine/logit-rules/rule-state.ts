@@ -44,6 +44,11 @@ export class RuleState {
     return { mask: isFree ? null : mask, added };
   }
 
+  /** @see TokenMatcher.neededTokens */
+  get neededTokens(): number | null {
+    return this.#follow((matcher) => matcher.neededTokens) ?? null;
+  }
+
   accept(token: number): void {
     this.#follow((matcher) => matcher.accept(token));
     const { presencePenalty = 0, frequencyPenalty = 0 } = this.#rules;

@@ -53,7 +53,7 @@ async function recordCall(
       tools: request.tools,
       response: completion.message,
       ...defined({ malformed: completion.malformed, unmet: completion.unmet }),
-      ...defined({ unenforced: call.unenforced }),
+      ...defined({ unenforced: call.unenforced, neededTokens: completion.neededTokens }),
       // Views, so that the trace and the conversation share one copy of the ids.
       promptIds: own.subarray(0, prepared.tokens.length),
       responseIds: own.subarray(prepared.tokens.length),

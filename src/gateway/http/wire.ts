@@ -70,6 +70,7 @@ export function toWireTrace(trace: Trace): Readonly<Record<string, unknown>> {
     malformed: trace.malformed ?? null,
     unmet: trace.unmet ?? null,
     unenforced: trace.unenforced ?? null,
+    needed_tokens: trace.neededTokens ?? null,
     prompt_token_ids: Array.from(trace.promptIds),
     completion_token_ids: Array.from(trace.responseIds),
     logprobs: Array.from(trace.logprobs),

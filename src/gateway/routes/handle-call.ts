@@ -87,6 +87,9 @@ async function begin(context: RouteContext, call: CallContext): Promise<Finished
   try {
     const result = await session.track(abort, run);
     rememberCall(context, call.request, result);
+    const { neededTokens } = result.completions[0] ?? {};
+    if (neededTokens !== undefined)
+      gateway.ignored.noteExcluded(call.request.protocol, neededTokens);
     return result;
   } catch (error) {
     onFailure(error);

@@ -60,6 +60,7 @@ const trace = fields({
   malformed: optional(text),
   unmet: optional(text),
   unenforced: optional(listOf(text)),
+  neededTokens: optional((value) => Number.isSafeInteger(value)),
   untrainable: optional(text),
   adapter: optional(nullable(text)),
   sideCall: optional(text),

@@ -86,6 +86,9 @@ function notesOf({ trace }: Step): string[] {
   return [
     ...(trace.malformed === undefined ? [] : [`malformed: ${trace.malformed}`]),
     ...(trace.unmet === undefined ? [] : [`not as requested: ${trace.unmet}`]),
+    ...(trace.neededTokens === undefined
+      ? []
+      : [`max_tokens excluded some of what was allowed: that needs ${trace.neededTokens}`]),
     ...(trace.unenforced === undefined ? [] : [`not enforced: ${trace.unenforced.join("; ")}`]),
     ...(trace.sideCall === undefined ? [] : [`side call by the rule "${trace.sideCall}"`]),
     ...(trace.untrainable === undefined ? [] : [`cannot be trained on: ${trace.untrainable}`]),

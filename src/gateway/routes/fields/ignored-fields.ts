@@ -35,6 +35,17 @@ export class IgnoredFields {
     }
   }
 
+  /** `neededTokens`: as `Trace.neededTokens` has it. */
+  noteExcluded(protocol: Protocol, neededTokens: number): void {
+    this.#metrics.ignored(protocol, "max_tokens excludes");
+    const key = `${protocol} max_tokens below ${neededTokens}`;
+    if (this.#reported.has(key) || this.#reported.size >= maxNames) return;
+    this.#reported.add(key);
+    this.#warn(
+      `A request (${protocol}) has too little room for some of what its format and tools allow, such as a tool call, so that is never sampled. It fits with max_tokens ${neededTokens} or more. The traces of such calls name it (neededTokens); it is reported only once.`,
+    );
+  }
+
   #note(protocol: Protocol, name: string): void {
     const key = `${protocol} ${name}`;
     const isKnown = this.#reported.has(key);

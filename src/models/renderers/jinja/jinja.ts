@@ -129,8 +129,8 @@ export function createJinjaRenderer(
 
   const asked = tried(() => attempt([question]))?.text;
   const startsInside = (thinking?: boolean): boolean => {
-    const variables = variablesFor(thinking);
-    const opened = attempt([question], { open: true, variables })?.text ?? "";
+    const own = variablesFor(thinking);
+    const opened = attempt([question], { open: true, variables: own })?.text ?? "";
     const opening = opened.slice(asked?.length ?? opened.length);
     return opening.lastIndexOf(thinkStart) > opening.lastIndexOf(thinkEnd);
   };
@@ -154,17 +154,17 @@ export function createJinjaRenderer(
     grammar: ({ content, tools }) => (tools.length === 0 && !thinks ? (content ?? null) : null),
     choosesThinking: thinkingVariables !== null,
     *render(messages, { tools = [], contextLength, thinking }) {
-      const variables = variablesFor(thinking);
-      const written = write({ messages, tools, open: true, variables });
+      const own = variablesFor(thinking);
+      const written = write({ messages, tools, open: true, variables: own });
       return { tokens: Int32Array.from(yield* encode(written, contextLength)) };
     },
     *extend(previous, newMessages, { tools = [], contextLength, thinking }) {
       if (closing === null) return null;
       const past = [question, answerBefore(newMessages)];
-      const variables = variablesFor(thinking);
-      const prompted = attempt([question], { tools, open: true, variables });
-      const before = attempt(past, { tools, variables });
-      const after = attempt([...past, ...newMessages], { tools, open: true, variables });
+      const shared = { tools, variables: variablesFor(thinking) };
+      const prompted = attempt([question], { ...shared, open: true });
+      const before = attempt(past, shared);
+      const after = attempt([...past, ...newMessages], { ...shared, open: true });
       if (!prompted || !before || !after) return null;
       // The prefix property: prompt and response are an exact prefix of what is written later.
       if (!before.text.startsWith(prompted.text) || !before.text.endsWith(closing.text))

@@ -135,7 +135,7 @@ function groupBy(value: Value, args: Args): Value {
     if (last !== undefined && isEqual(last.key, key)) last.items.push(item);
     else groups.push({ key, items: [item] });
   }
-  return groups.map(({ items }) => new Tuple([get(items[0]!), items], ["grouper", "list"]));
+  return groups.map((group) => new Tuple([get(group.items[0]!), group.items], ["grouper", "list"]));
 }
 
 function* batch(value: Value, args: Args): Generator<Value> {
@@ -157,15 +157,15 @@ function* batch(value: Value, args: Args): Generator<Value> {
 
 function* slices(value: Value, args: Args): Generator<Value> {
   const [count, fill = none] = args.take("slice", ["slices", "fill_with"], 1);
-  const items = listOf(value);
+  const list = listOf(value);
   const parts = indexOf(count!);
   if (parts === 0) fail("ZeroDivisionError", "integer division or modulo by zero");
   checkSize(parts);
-  const [each, extra] = [Math.floor(items.length / parts), items.length % parts];
+  const [each, extra] = [Math.floor(list.length / parts), list.length % parts];
   let start = 0;
   for (let i = 0; i < parts; i++) {
     const end = start + each + (i < extra ? 1 : 0);
-    const part = items.slice(start, end);
+    const part = list.slice(start, end);
     yield fill !== none && i >= extra ? [...part, fill] : part;
     start = end;
   }

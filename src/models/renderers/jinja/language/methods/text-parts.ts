@@ -14,12 +14,12 @@ export function strip(self: Str, characters: Str | null, isLeft: boolean, isRigh
   const removed = (character: string): boolean =>
     characters === null ? isSpace.test(character) : set.has(character);
   let [start, end] = [0, text.length];
-  while (isLeft && start < end) {
-    const one = String.fromCodePoint(text.codePointAt(start)!);
+  for (const one of isLeft ? text : "") {
     if (!removed(one)) break;
     start += one.length;
   }
-  while (isRight && end > start) {
+  const stop = isRight ? start : end;
+  while (end > stop) {
     const wide =
       end - start > 1 && /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(end - 2, end));
     const one = text.slice(end - (wide ? 2 : 1), end);
