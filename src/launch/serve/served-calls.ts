@@ -5,7 +5,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Trace } from "../../core/trace.ts";
 import { callOfTrace } from "../own-calls.ts";
-import { redactValues } from "../../production/redact-values.ts";
 import {
   type Feedback,
   type FeedbackInput,
@@ -55,7 +54,6 @@ export function traceIdOf(headers: Headers): string {
 }
 
 function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
-  const { messages, tools, response } = trace;
   const { traceId, conversationId, user } = origin;
   return {
     traceId,
@@ -66,11 +64,7 @@ function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
     startMs: trace.startedAt,
     endMs: trace.finishedAt,
     ...defined({ conversationId, user }),
-    model: {
-      ...callOfTrace(trace),
-      model: version,
-      ...redactValues({ messages, tools, response }),
-    },
+    model: { ...callOfTrace(trace), model: version },
     source,
   };
 }
