@@ -178,8 +178,6 @@ export type { RewardFault } from "./launch/evaluate/reward-doctor/faults.ts";
 export { createModelServer } from "./launch/serve/model-server.ts";
 export type { ModelServer } from "./launch/serve/model-server.ts";
 export type {
-  CanaryChange,
-  CanaryOptions,
   ModelServerOptions,
   ModelSwap,
   ServedModelSpec,
