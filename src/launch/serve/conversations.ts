@@ -5,9 +5,8 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { referredResponses } from "../../gateway/routes/responses/references.ts";
-import { type CallOrigin, callOrigin } from "./call-origin.ts";
 import { endOfBody } from "./end-of-body.ts";
-import type { ModelRequest } from "./model-request.ts";
+import { type CallOrigin, callOrigin, type ModelRequest } from "./model-request.ts";
 
 interface OpenSession {
   readonly uid: string;

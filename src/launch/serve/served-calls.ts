@@ -21,7 +21,7 @@ import { ApiError } from "../../gateway/http/api-error.ts";
 import { show } from "../../gateway/http/json-fields.ts";
 import { defined } from "../../util/defined.ts";
 import { OneAfterAnother } from "../../util/one-after-another.ts";
-import type { CallOrigin } from "./call-origin.ts";
+import type { CallOrigin } from "./model-request.ts";
 
 /** What spans of served calls are recorded with. */
 const source = "serve";
