@@ -1,6 +1,6 @@
 /**
  * Sampled tokens to the same validation score: tasks in uniform order, and by observed solve rates, on the mix of
- * `examples/curriculum/`. Five seeds each, by `sweep`; what it has measured already is not measured again.
+ * `examples/curriculum/`. Five seeds each; what it has measured already is not measured again.
  *
  *   npx tsx --conditions=agent-trainer-source scripts/curriculum.ts FOLDER OUT.json [key=value ...]
  */
@@ -8,8 +8,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AgentTrainer, loadConfig, sweep } from "agent-trainer";
-import { meanInterval } from "../src/runs/sweeps/mean-interval.ts";
+import { AgentTrainer, loadConfig, trainSeeds } from "agent-trainer";
+import { meanInterval } from "../src/runs/seeds/mean-interval.ts";
 
 const target = 0.8;
 const seeds = 5;
@@ -35,20 +35,19 @@ function tokensToTarget(run: string): number | null {
   return null;
 }
 
-const result = await sweep({
-  ...{ folder, seeds, resume: true },
-  parameters: { "data.curriculum": Object.values(arms) },
-  config: (more) => loadConfig({ file, overrides: [...overrides, ...more] }).config,
-  train: (config, run) => new AgentTrainer({ config, ...run }).train(),
-  onRun: ({ name, index, of }) => console.log(`run ${index + 1} of ${of}: ${name}`),
-});
-
-const tokens = Object.fromEntries(
-  result.points.map(({ runs }, i) => [
-    Object.keys(arms)[i]!,
-    runs.map(({ path, seed, value }) => ({ seed, tokens: tokensToTarget(path), reward: value })),
-  ]),
-);
+const tokens: Record<string, { seed: number; tokens: number | null; reward: number | null }[]> = {};
+for (const [arm, curriculum] of Object.entries(arms)) {
+  const set = [...overrides, `data.curriculum=${JSON.stringify(curriculum)}`];
+  const { runs } = await trainSeeds({
+    ...{ folder: join(folder, arm.replaceAll(/\W+/gu, "-")), seeds, resume: true },
+    config: (more) => loadConfig({ file, overrides: [...set, ...more] }).config,
+    train: (config, run) => new AgentTrainer({ config, ...run }).train(),
+    onRun: ({ name, index, of }) => console.log(`${arm}, run ${index + 1} of ${of}: ${name}`),
+  });
+  tokens[arm] = runs.map(({ path, seed, value }) => ({
+    ...{ seed, tokens: tokensToTarget(path), reward: value },
+  }));
+}
 /** Uniform over the other, seed by seed: the geometric mean, over the seeds with which both get there. */
 function fewer(arm: string) {
   const logs = tokens["uniform"]!.flatMap(({ seed, tokens: before }) => {

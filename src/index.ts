@@ -10,8 +10,12 @@ export type { AgentTrainerOptions, RunOptions } from "./launch/trainer-options.t
 export type { BackendName } from "./core/capabilities.ts";
 export type { TrainingBackend } from "./core/backend.ts";
 export type { TrainResult } from "./trainer/run.ts";
-export { sweep } from "./launch/sweep/sweep.ts";
-export type { SweepOptions, SweepResult, SweepRunOptions } from "./launch/sweep/sweep-options.ts";
+export { trainSeeds } from "./launch/seeds/train-seeds.ts";
+export type {
+  SeedRunOptions,
+  TrainSeedsOptions,
+  TrainSeedsResult,
+} from "./launch/seeds/train-seeds.ts";
 export type { TrainerEvent } from "./core/events.ts";
 export type { Tracker } from "./core/tracker.ts";
 
@@ -178,8 +182,6 @@ export type { RewardFault } from "./launch/evaluate/reward-doctor/faults.ts";
 export { createModelServer } from "./launch/serve/model-server.ts";
 export type { ModelServer } from "./launch/serve/model-server.ts";
 export type {
-  CanaryChange,
-  CanaryOptions,
   ModelServerOptions,
   ModelSwap,
   ServedModelSpec,

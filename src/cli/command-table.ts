@@ -76,7 +76,6 @@ export const commandTable: Readonly<Record<string, Commands>> = {
   },
   "Train:": {
     train: "train the agent that a YAML file describes",
-    sweep: "train with several values of options, and compare them over seeds",
     sft: "fine-tune a model on conversations, or on good episodes of a run",
     dpo: "fine-tune a model on pairs of a chosen and a rejected response",
     kto: "fine-tune a model on responses that are each labelled good or bad",

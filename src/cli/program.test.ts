@@ -84,7 +84,7 @@ describe("help", () => {
     expect(options.match(/^ {2}\S/gmu)).toHaveLength(12);
     const { out } = await run("--help");
     expect(out).not.toContain("\nCommands:");
-    expect(out.match(/^ {2}[a-z]+ {2,}\S/gmu)).toHaveLength(29);
+    expect(out.match(/^ {2}[a-z]+ {2,}\S/gmu)).toHaveLength(28);
     expect(out).not.toMatch(/^ {2}trace\b/mu);
   });
   it("prints the version on stdout", async () => {

@@ -28,8 +28,8 @@ it("keeps what is in use until it is released", async () => {
 });
 
 it("keeps what a file names, whichever process lives", async () => {
-  const state = join(root, "canary.json");
-  writeFileSync(state, JSON.stringify({ current: { model: pathOf(2) } }));
+  const state = join(root, "handed-over.json");
+  writeFileSync(state, JSON.stringify({ model: pathOf(2) }));
   holdCheckpoint(pathOf(2), state);
   holdCheckpoint(pathOf(1), state);
   await pruneCheckpoints(root, 1, null);

@@ -1,7 +1,7 @@
 /**
  * Checkpoints that are in use stay: a file next to them for each that uses one, `checkpoints/.in-use/000010-....json`.
- * It counts while its process lives; or, where it names a file such as the state of a canary, while that file names
- * the checkpoint.
+ * It counts while its process lives; or, where it names a file such as the one that hands a model over, while that
+ * file names the checkpoint.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCli } from "../../src/cli/program.ts";
-import type { SweepResult } from "../../src/launch/sweep/sweep-options.ts";
+import type { TrainSeedsResult } from "../../src/launch/seeds/train-seeds.ts";
 import { shopConversations, shopPairs } from "../finetune/trl-examples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fine-tune-cli-"));
@@ -118,25 +118,19 @@ it("repeats a run with several seeds", async () => {
   expect((await run(...named, "--resume", "--allow-changes")).err).toContain("cannot be combined");
 });
 
-it("is swept, and the lowest validation loss is the best", async () => {
-  const train = write("swept.jsonl", lines(shopPairs("swept", 2)));
-  const file = write(
-    "sweep.yaml",
-    `config: shop.yaml
-method: dpo
-parameters: { training.learning_rate: [1.0e-12, 1.0e-3] }
-overrides: [fine_tuning.train=${train}, trainer.total_batches=2]
-`,
-  );
-  const { code, out, err } = await run("sweep", file, "--json", "--quiet");
-  expect(code, err).toBe(0);
-  const found = JSON.parse(out) as SweepResult;
-  expect(found).toMatchObject({ metric: "train/loss", isLowerBetter: true, best: 1 });
-  const [first, second] = found.points.map(({ result }) => result!.mean) as [number, number];
-  // The second step is after the first update.
-  expect(first).toBeCloseTo(Math.log(2), 4);
-  expect(second).toBeLessThan(first - 1e-3);
-  const none = await run("sweep", config, "--method", "kto", "training.learning_rate=1e-4,1e-3");
+it("compares seeds by the loss where there are no rewards, and checks the examples first", async () => {
+  const train = write("pairs.jsonl", lines(shopPairs("pairs", 2)));
+  const options = ["trainer.total_batches=2", "training.learning_rate=1.0e-12"];
+  const args = ["dpo", config, ...options, "--seeds", "2"];
+  const named = [...args, "trainer.experiment_name=of-pairs", "--json", "--quiet"];
+  const none = await run(...named);
   expect(none.code).toBe(2);
   expect(none.err).toContain("fine_tuning.train");
+  const { code, out, err } = await run(...named, "--train", train);
+  expect(code, err).toBe(0);
+  const { metric, runs, result } = JSON.parse(out) as TrainSeedsResult;
+  expect(metric).toBe("train/loss");
+  // A policy that has not moved is its reference.
+  for (const { value } of runs) expect(value).toBeCloseTo(Math.log(2), 4);
+  expect(result!.mean).toBeCloseTo(Math.log(2), 4);
 });

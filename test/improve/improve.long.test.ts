@@ -180,20 +180,6 @@ it("keeps the options of a round that has not ended", async () => {
   expect(readRounds(rounds()).map(({ status }) => status)).toEqual(["abandoned", "too little"]);
 });
 
-it("waits while a candidate is tried, and goes on from what the canary has in use", async () => {
-  await production.add("first", 16);
-  const folder = join(production.folder, "production", "serve", "shop");
-  const current = { version: "builtin:shop-tiny", model: "builtin:shop-tiny" };
-  const trial = { version: "round-000001@4-0", model: "nowhere", since: 0, looks: 0 };
-  const canary = { format: "agent-trainer/canary/1", origin: "x", current, ended: [] };
-  cpSync(join(production.folder, "improve.yaml"), join(folder, "unrelated"));
-  writeFileSync(join(folder, "canary.json"), JSON.stringify({ ...canary, trial }));
-  expect(await run()).toMatchObject({ status: "on trial", trial: { version: trial.version } });
-  expect(existsSync(join(rounds(), "round-000001"))).toBe(false);
-  writeFileSync(join(folder, "canary.json"), JSON.stringify({ ...canary, trial: null }));
-  expect(await run(noTraining)).toMatchObject({ inUse: { model: "builtin:shop-tiny" } });
-});
-
 it("adds files once, however often a round reads them", async () => {
   await production.add("first", 16);
   const store = join(production.folder, "production");

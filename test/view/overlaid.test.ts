@@ -8,7 +8,7 @@ const runs = Array.from({ length: 20 }, (_, key) => ({ key }) as RunEntry);
 /** Four points with five seeds each. */
 const joined: RunsApart = { options: [], groups: runs.map(({ key }) => key % 4) };
 
-it("shows a sweep over seeds as a line for each point", () => {
+it("shows settings over seeds as a line for each point", () => {
   const shown = fitting(runs, joined);
   expect(shown).toHaveLength(20);
   expect(shown.map((run) => colorOf(run, shown, joined))).toEqual(

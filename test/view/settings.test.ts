@@ -1,4 +1,4 @@
-/** Runs over seeds as settings: what the page of runs says of a sweep. */
+/** Runs over seeds as settings: what the page of runs says of them. */
 import { expect, it } from "vitest";
 import type { RunsApart } from "../../src/view/api/comparisons.ts";
 import type { RunEntry } from "../../src/view/api/runs.ts";

@@ -97,7 +97,7 @@ export const fineTuneCommand = (loss: Loss, help: string): CliCommand =>
       const { configFile, overrides, resume } = readArguments(positional, flags);
       const all = [...overrides, ...flagOverrides(loss, flags, skipBadRows)];
       if (flags.seeds !== undefined && preview === undefined) {
-        const { makeSeeds } = await import("../sweep/make-seeds.ts");
+        const { makeSeeds } = await import("../seeds/make-seeds.ts");
         const { seeds, allowChanges = false } = flags;
         return await makeSeeds(
           {

@@ -1,4 +1,4 @@
-/** `agent-trainer improve`: one round from what production said to a model that serve may try. */
+/** `agent-trainer improve`: one round from what production said to a better model. */
 import { loadImproveConfig } from "../../config/improve/improve-config.ts";
 import { improve, type ImproveResult, type Stage } from "../../launch/improve/improve.ts";
 import { curateReportHtml } from "../../production/curate/report-html.ts";
@@ -25,8 +25,7 @@ const stageLine = (stage: Stage, { round }: Round): string => `round ${round}: $
 const named = ({ model, version }: { model: string; version: string | null }): string =>
   safeText(version ?? model);
 
-function outcome(result: Exclude<ImproveResult, { status: "on trial" }>): readonly string[] {
-  const { status, inUse, train, gate } = result;
+function outcome({ status, inUse, train, gate }: ImproveResult): readonly string[] {
   switch (status) {
     case "too little":
       return ["too little to train on: it is left for the next round"];
@@ -48,8 +47,6 @@ const droppedText = (dropped: Readonly<Record<string, number>>): readonly string
 
 /** What a round came to, for the terminal. */
 function formatRound(result: ImproveResult, folder: string): string {
-  if (result.status === "on trial")
-    return `no round: ${safeText(result.trial.version)} is still on trial, and serve decides about it by feedback\n`;
   const { round, curate, train, gate } = result;
   const difference = gate?.difference ?? null;
   const lines = [
@@ -79,12 +76,12 @@ function formatImproveHelp(columns: number | undefined): string {
 
 const help = `
 Each call is one round: what serve and collect have kept is curated and trained on, the result is compared with the
-model in use, and where it is better, serve tries it. A round that was stopped goes on where it was. Exits with 0
-where the round ended, or waits for more data or for a trial to end, and with 1 where the gate refused the model.
+model in use, and where it is better, it is handed over to serve. A round that was stopped goes on where it was.
+Exits with 0 where the round ended or waits for more data, and with 1 where the gate refused the model.
 
 Examples:
-  $ agent-trainer serve shop=builtin:shop-tiny --store production --canary 0.1 --candidate improve --follow
   $ agent-trainer improve improve.yaml
+  $ agent-trainer serve shop=improve --follow --store production
   $ agent-trainer improve improve.yaml train.with=sft gate.min_gain=0.02
   $ agent-trainer improve improve.yaml --abandon
   $ agent-trainer view improve

@@ -29,8 +29,7 @@ it("exits with 2 and a remedy without the flag of an API", async () => {
 });
 
 it.each([
-  ["no effect without a canary", ["runs/shop", "--min-feedback", "5"]],
-  ["no effect on the Tinker API", ["--tinker", "--canary", "0.1"]],
+  ["no effect on the Tinker API", ["--tinker", "--store", "production"]],
   ["no effect on the Tinker API", ["--tinker", "--follow"]],
   ["two names of one option", ["--tinker", "--key", "tml-a", "--token", "tml-b"]],
 ])("exits with 2: %s", async (why, args) => {
@@ -99,72 +98,34 @@ it(
   },
 );
 
-it(
-  "continues a canary after a kill, and never tries again what was rolled back",
-  { timeout: 120_000 },
-  async () => {
-    await using good = await createUpstream({ kind: "openai", script: () => "good" });
-    await using bad = await createUpstream({ kind: "openai", script: () => "bad" });
-    const store = join(folder, "production");
-    const names = ["serve", `shop=${good.url}/v1`, "--candidate", `${bad.url}/v1`];
-    const flags = ["--store", store, "--canary", "0.5", "--min-feedback", "5", "--port", "0"];
-    const begin = async () => {
-      const child = spawn(process.execPath, await argumentsOf([...names, ...flags]), {
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      let err = "";
-      child.stderr.on("data", (text: Buffer) => (err += text.toString()));
-      const exited = once(child, "exit");
-      const [url] = (await once(createInterface(child.stdout), "line")) as [string];
-      const said = async (words: RegExp): Promise<void> => {
-        await expect.poll(() => err, { timeout: 30_000 }).toMatch(words);
-      };
-      const kill = async (): Promise<void> => {
-        child.kill("SIGKILL");
-        await exited;
-      };
-      return { url, said, kill, errors: () => err };
+it("takes feedback on calls of a process that was killed", { timeout: 60_000 }, async () => {
+  await using upstream = await createUpstream({ kind: "openai", script: () => "good" });
+  const flags = ["--store", join(folder, "production"), "--port", "0"];
+  const begin = async () => {
+    const words = await argumentsOf(["serve", `shop=${upstream.url}/v1`, ...flags]);
+    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"] });
+    const exited = once(child, "exit");
+    const [url] = (await once(createInterface(child.stdout), "line")) as [string];
+    const kill = async (): Promise<void> => {
+      child.kill("SIGKILL");
+      await exited;
     };
-    const ask = async (url: string, i: number): Promise<{ id: string; text: string }> => {
-      const response = await fetch(`${url}/chat/completions`, {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-conversation-id": `c${i}` },
-        body: JSON.stringify({ model: "shop", messages: [{ role: "user", content: "Hi" }] }),
-      });
-      const body = (await response.json()) as {
-        id: string;
-        choices: { message: { content: string } }[];
-      };
-      return { id: body.id, text: body.choices[0]!.message.content };
-    };
-    const rate = async (url: string, answers: { id: string; text: string }[]): Promise<void> => {
-      const list = answers.map(({ id, text }) => ({
-        responseId: id,
-        score: text === "good" ? 1 : 0,
-      }));
-      const at = url.replace(/v1$/u, "feedback");
-      const { status } = await fetch(at, { method: "POST", body: JSON.stringify(list) });
-      expect(status).toBe(200);
-    };
-    const first = await begin();
-    await first.said(/is on trial: 50 % of conversations/u);
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(first.url, i)));
-    const half = answers.filter(({ text }) => text === "good");
-    expect(half.length).toBeGreaterThan(10);
-    expect(half.length).toBeLessThan(50);
-    await rate(first.url, half);
-    await first.kill();
-    const second = await begin();
-    await rate(
-      second.url,
-      answers.filter(({ text }) => text === "bad"),
-    );
-    await second.said(/is rolled back and never tried again: difference -1\.000/u);
-    await second.kill();
-    const third = await begin();
-    const after = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(third.url, i)));
-    expect(new Set(after.map(({ text }) => text))).toEqual(new Set(["good"]));
-    expect(third.errors()).not.toMatch(/on trial/u);
-    await third.kill();
-  },
-);
+    return { url, kill };
+  };
+  const post = async (url: string, body: object): Promise<unknown> => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(response.status).toBe(200);
+    return response.json();
+  };
+  const first = await begin();
+  const asked = { model: "shop", messages: [{ role: "user", content: "Hi" }] };
+  const { id } = (await post(`${first.url}/chat/completions`, asked)) as { id: string };
+  await first.kill();
+  const second = await begin();
+  const feedback = { responseId: id, thumb: "up" };
+  const version = expect.stringContaining(upstream.url) as string;
+  const kept = { accepted: 1, duplicates: 0, versions: [version] };
+  expect(await post(second.url.replace(/v1$/u, "feedback"), feedback)).toEqual(kept);
+  await second.kill();
+});

@@ -4,14 +4,14 @@ import { precisionOptions } from "../../core/precision.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { type ModelFlags, serveModels } from "../serve/models.ts";
 import { serveTrainingApi } from "../serve/training-api.ts";
-import { numberBetween, portNumber, wholeNumber } from "../terminal/flag-values.ts";
+import { portNumber, wholeNumber } from "../terminal/flag-values.ts";
 
 const help = `
 Examples:
   $ agent-trainer serve runs/shop
   $ agent-trainer serve runs/shop/best --port 8000 --key secret
   $ agent-trainer serve runs/shop --follow
-  $ agent-trainer serve runs/shop/best --store production --canary 0.1 --candidate runs/shop-2
+  $ agent-trainer serve runs/shop/best --store production
   $ agent-trainer serve shop=runs/shop/best base=builtin:shop-tiny --host 0.0.0.0 --key secret
 
 Then use any client of OpenAI or Anthropic; requests name the model as GET /v1/models lists it:
@@ -26,27 +26,13 @@ The Tinker API, for its official client:
 To capture the calls of agents token by token, see agent-trainer gateway --help.
 `;
 
-/** @throws ConfigError for what has no effect on the Tinker API, or without a canary. */
-function refuseOfModels(flags: ModelFlags, isApi: boolean): void {
-  const { follow, store, canary, candidate, minFeedback, minGain, maxLoss } = flags;
-  const ofCanary = {
-    candidate,
-    "min-feedback": minFeedback,
-    "min-gain": minGain,
-    "max-loss": maxLoss,
-  };
-  const given = isApi
-    ? { follow, store, canary, ...ofCanary }
-    : canary === undefined
-      ? ofCanary
-      : {};
-  const found = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+/** @throws ConfigError for flags that have no effect on the Tinker API. */
+function refuseOfModels({ follow, store }: ModelFlags): void {
+  const found = Object.entries({ follow, store }).find(([, value]) => value !== undefined)?.[0];
   if (found === undefined) return;
   throw new ConfigError({
-    message: isApi
-      ? `--${found} has no effect on the Tinker API.`
-      : `--${found} has no effect without a canary.`,
-    hint: isApi ? "Leave it out." : "Add --canary SHARE, or leave it out.",
+    message: `--${found} has no effect on the Tinker API.`,
+    hint: "Leave it out.",
   });
 }
 
@@ -85,30 +71,6 @@ export const command: CliCommand = defineCommand({
       .option(
         "--store <folder>",
         "keep every call in this folder, with its version, and what is sent to POST /feedback",
-      )
-      .option(
-        "--canary <share>",
-        "share of conversations that try a candidate, promoted or rolled back by its feedback",
-        numberBetween(0, 1),
-      )
-      .option(
-        "--candidate <model>",
-        "with --canary: what is tried (default: with --follow, newer checkpoints of the run)",
-      )
-      .option(
-        "--min-feedback <n>",
-        "with --canary: pieces of feedback on each version before the first look (default: 30)",
-        wholeNumber(1),
-      )
-      .option(
-        "--min-gain <x>",
-        "with --canary: promoted where the interval of the gain lies above it (default: 0)",
-        numberBetween(-1, 1),
-      )
-      .option(
-        "--max-loss <x>",
-        "with --canary: rolled back where the interval lies below its negative (default: 0)",
-        numberBetween(0, 1),
       )
       .option(
         "--host <address>",
@@ -162,7 +124,6 @@ export const command: CliCommand = defineCommand({
   run([models], { key, ...flags }, io) {
     const isApi = flags.tinker === true;
     const [model] = models;
-    refuseOfModels(flags, isApi);
     if (!isApi) {
       if (model === undefined) {
         throw new ConfigError({
@@ -175,6 +136,7 @@ export const command: CliCommand = defineCommand({
       refuseOfApi({ folder, ...ofApi, model: flags.model, name });
       return serveModels(models, { ...flags, token: tokenOf(flags.token, key) }, io);
     }
+    refuseOfModels(flags);
     if (model !== undefined) {
       throw new ConfigError({
         message: `Over the Tinker API one base model is served, which --model names, so ${models.join(" ")} has no effect.`,

@@ -74,7 +74,7 @@ export const command: CliCommand = defineCommand({
     const source = configFile === null ? ["--env", flags.env ?? ""] : [configFile];
     const words = ["train", ...source, ...overrides];
     if (flags.seeds !== undefined) {
-      const { makeSeeds } = await import("../sweep/make-seeds.ts");
+      const { makeSeeds } = await import("../seeds/make-seeds.ts");
       const { seeds, dryRun = false, allowChanges = false } = flags;
       return await makeSeeds(
         {

@@ -2,12 +2,7 @@
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import type { ModelServer } from "../../launch/serve/model-server.ts";
-import type {
-  CanaryChange,
-  CanaryOptions,
-  ModelServerOptions,
-  ServedModelSpec,
-} from "../../launch/serve/serve-options.ts";
+import type { ModelServerOptions, ServedModelSpec } from "../../launch/serve/serve-options.ts";
 import { missingPackage } from "../../launch/missing-package.ts";
 import { defined } from "../../util/defined.ts";
 import { redact } from "../../util/redact.ts";
@@ -28,26 +23,7 @@ const drainMs = 10_000;
 export interface ModelFlags extends ServingFlags {
   readonly follow?: boolean | undefined;
   readonly store?: string | undefined;
-  /** Share of conversations. */
-  readonly canary?: number | undefined;
-  readonly candidate?: string | undefined;
-  readonly minFeedback?: number | undefined;
-  readonly minGain?: number | undefined;
-  readonly maxLoss?: number | undefined;
 }
-
-/** Undefined without --canary. */
-function canaryOf(flags: ModelFlags): CanaryOptions | undefined {
-  const { canary: share, candidate, minFeedback, minGain, maxLoss } = flags;
-  if (share === undefined) return undefined;
-  return { share, ...defined({ candidate, minFeedback, minGain, maxLoss }) };
-}
-
-const changes: Readonly<Record<CanaryChange["what"], string>> = {
-  trial: "is on trial",
-  promoted: "is promoted and now in use",
-  "rolled back": "is rolled back and never tried again",
-};
 
 /** `NAME=MODEL`, or the model alone. */
 function readModel(text: string): ServedModelSpec {
@@ -74,11 +50,8 @@ export async function serveModels(
   const note = (text: string): void => void (flags.quiet === true || io.stderr.write(`${text}\n`));
   await using server = await open({
     models: models.map(readModel),
-    ...defined({ key, threads: flags.threads, precision: flags.precision }),
+    ...defined({ key, threads: flags.threads, precision: flags.precision, store: flags.store }),
     follow: flags.follow === true,
-    ...defined({ store: flags.store, canary: canaryOf(flags) }),
-    onCanary: ({ model, what, version, why }) =>
-      note(`${model}: ${version} ${changes[what]}: ${why}.`),
     signal: interrupt.signal,
     onSwap: ({ model, step, checkpoint }) =>
       note(`${model} is now that of step ${step} (${checkpoint}).`),

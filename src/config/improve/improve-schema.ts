@@ -102,7 +102,6 @@ const gate = z
 export interface ImproveOptions {
   readonly config: string;
   readonly folder: string;
-  readonly served_as: string | null;
   readonly collect: {
     readonly store: string;
     readonly files: string[];
@@ -143,9 +142,6 @@ export const improveSchema: z.ZodType<ImproveOptions> = z.strictObject({
   folder: nonEmptyString()
     .default("improve")
     .describe("Folder of the rounds; what a round hands over is served from it."),
-  served_as: optional(
-    "Name that serve --canary serves the model under; null is the only one that the store has, if any.",
-  ),
   collect,
   curate,
   train,

@@ -10,16 +10,15 @@ import { namingFile } from "../../core/file-error.ts";
 import type { EventListener } from "../../trainer/events.ts";
 import type { CurateOptions } from "../../production/curate/curate.ts";
 import { checkRule } from "../../runs/evaluations/gate-rule.ts";
-import { writeHandedOver } from "../../runs/rounds/handed-over.ts";
+import { readHandedOver, writeHandedOver } from "../../runs/rounds/handed-over.ts";
 import { readRounds, roundFolder, writeRound } from "../../runs/rounds/round-file.ts";
 import type { Round, RoundStatus } from "../../runs/rounds/round.ts";
 import { lockRun } from "../../runs/run-lock.ts";
-import type { KnownVersion } from "../serve/canary/canary-state.ts";
 import { agreementStage } from "./agreement-stage.ts";
 import { collectStage } from "./collect-stage.ts";
 import { curateStage, newFeedback } from "./curate-stage.ts";
 import { type GateWatch, gateStage, growRegressions } from "./gate-stage.ts";
-import { modelInUse, readServed } from "./in-use.ts";
+import { pinned } from "./pinned.ts";
 import { gateConfig, gateRule, trainingConfig } from "./round-configs.ts";
 import { trainStage } from "./train-stage.ts";
 
@@ -40,10 +39,10 @@ export interface ImproveRunOptions
   readonly onEvent?: EventListener;
 }
 
-/** How a round ended; or that none began, since a candidate is still tried. */
-export type ImproveResult =
-  | { readonly status: "on trial"; readonly trial: KnownVersion }
-  | (Round & { readonly status: Exclude<RoundStatus, "running" | "abandoned"> });
+/** A round that has ended. */
+export type ImproveResult = Round & {
+  readonly status: Exclude<RoundStatus, "running" | "abandoned">;
+};
 
 const end = <S extends RoundStatus>(round: Round, status: S): Round & { readonly status: S } => ({
   ...round,
@@ -90,9 +89,6 @@ export async function improve(options: ImproveRunOptions): Promise<ImproveResult
       writeRound(folder, end(last, "abandoned"));
       rounds = readRounds(folder);
     }
-    const served = readServed(config);
-    if (served !== null && served.trial !== null)
-      return { status: "on trial", trial: served.trial };
     const round: Round = {
       round: (last?.round ?? 0) + 1,
       status: "running",
@@ -100,7 +96,7 @@ export async function improve(options: ImproveRunOptions): Promise<ImproveResult
       endedAt: null,
       options: config,
       store: config.collect.store,
-      inUse: await modelInUse(config, served, evaluated.model.name),
+      inUse: await pinned(readHandedOver(folder)?.model ?? evaluated.model.name),
     };
     mkdirSync(roundFolder(folder, round.round), { recursive: true });
     writeRound(folder, round);

@@ -9,7 +9,7 @@ import { roundFolder } from "../../runs/rounds/round-file.ts";
 import { configFile } from "../../runs/stored-config.ts";
 import { AgentTrainer } from "../agent-trainer.ts";
 import { fineTune, type FineTuneOptions } from "../finetune/fine-tune.ts";
-import { pinned } from "./in-use.ts";
+import { pinned } from "./pinned.ts";
 import { trainingConfig } from "./round-configs.ts";
 
 export interface TrainStageOptions extends Pick<FineTuneOptions, "onPull"> {

@@ -5,10 +5,8 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { referredResponses } from "../../gateway/routes/responses/references.ts";
-import { conversationKey } from "./canary/conversation-key.ts";
 import { endOfBody } from "./end-of-body.ts";
-import type { ModelRequest } from "./model-request.ts";
-import { type CallOrigin, traceIdOf } from "./served-calls.ts";
+import { type CallOrigin, callOrigin, type ModelRequest } from "./model-request.ts";
 
 interface OpenSession {
   readonly uid: string;
@@ -36,8 +34,7 @@ export class Conversations {
     const { path, body, fields, headers, signal } = request;
     const isKept = path === "responses";
     const known = isKept ? this.#continued(fields) : undefined;
-    const { key: _key, ...named } = conversationKey(request);
-    const about = { traceId: traceIdOf(headers), ...named };
+    const about = callOrigin(request);
     const session = known ?? (await this.#begin(fields["seed"], about));
     session.about = about;
     const own = new Headers({
@@ -68,11 +65,6 @@ export class Conversations {
   /** What the request of a call in flight says about itself. */
   originOf(sessionUid: string): CallOrigin | undefined {
     return this.#open.get(sessionUid)?.about;
-  }
-
-  /** Whether a request continues a response that was given here. */
-  continues({ path, fields }: Pick<ModelRequest, "path" | "fields">): boolean {
-    return path === "responses" && this.#continued(fields) !== undefined;
   }
 
   /** The session of the response that a request continues, by its id or by that of an item. */

@@ -1,66 +1,37 @@
-/** Versions and their feedback, in Prometheus' text format. */
-import type { CanaryModel } from "./canary/canary-model.ts";
+/** Feedback on served calls, in Prometheus' text format. */
 import type { ServedCalls } from "./served-calls.ts";
 
-const prefix = "agent_trainer_serve_";
-
-function family(name: string, type: string, help: string, samples: readonly string[]): string[] {
-  if (samples.length === 0) return [];
-  const full = prefix + name;
+function family(name: string, type: string, help: string, samples: readonly string[]): string {
+  if (samples.length === 0) return "";
+  const full = `agent_trainer_serve_${name}`;
   const head = [`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`];
-  return [...head, ...samples.map((sample) => `${full}${sample}`)];
+  return [...head, ...samples.map((sample) => `${full}${sample}`), ""].join("\n");
 }
 
-const labels = (given: Readonly<Record<string, string>>): string =>
-  `{${Object.entries(given)
-    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-    .join(",")}}`;
-
-/** @param canaries of the models that have one */
-export function feedbackMetrics(calls: ServedCalls, canaries: readonly CanaryModel[]): string {
-  const versions = calls.versions();
-  const inUse = canaries.flatMap(({ name, state: { current, trial } }) => [
-    labels({ model: name, version: current.version, role: "current" }),
-    ...(trial === null ? [] : [labels({ model: name, version: trial.version, role: "candidate" })]),
-  ]);
-  const ended = (end: string): string[] =>
-    canaries.map(({ name, state }) => {
-      const count = state.ended.filter((one) => one.end === end).length;
-      return `${labels({ model: name })} ${count}`;
-    });
-  const lines = [
-    ...family(
+export function feedbackMetrics(calls: ServedCalls): string {
+  const versions = Array.from(calls.versions(), ([version, { n, sum }]) => ({
+    labels: `{version=${JSON.stringify(version)}}`,
+    ...{ n, mean: sum / n },
+  }));
+  return [
+    family(
       "feedback",
       "gauge",
       "Pieces of feedback with a score, by version.",
-      versions.map(([version, { n }]) => `${labels({ version })} ${n}`),
+      versions.map(({ labels, n }) => `${labels} ${n}`),
     ),
-    ...family(
+    family(
       "feedback_mean",
       "gauge",
       "Mean score of feedback, from 0 to 1, by version.",
-      versions.map(([version, { n, sum }]) => `${labels({ version })} ${sum / n}`),
+      versions.map(({ labels, mean }) => `${labels} ${mean}`),
     ),
-    ...family("feedback_unknown_total", "counter", "Feedback about nothing that was served.", [
+    family("feedback_unknown_total", "counter", "Feedback about nothing that was served.", [
       ` ${calls.unknown}`,
     ]),
-    ...family("feedback_duplicates_total", "counter", "Feedback that was sent again.", [
+    family("feedback_duplicates_total", "counter", "Feedback that was sent again.", [
       ` ${calls.duplicates}`,
     ]),
-    ...family("calls_lost_total", "counter", "Calls that could not be kept.", [` ${calls.lost}`]),
-    ...family(
-      "version_info",
-      "gauge",
-      "Versions in use and on trial.",
-      inUse.map((each) => `${each} 1`),
-    ),
-    ...family("promotions_total", "counter", "Candidates that were promoted.", ended("promoted")),
-    ...family(
-      "rollbacks_total",
-      "counter",
-      "Candidates that were rolled back.",
-      ended("rolled back"),
-    ),
-  ];
-  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+    family("calls_lost_total", "counter", "Calls that could not be kept.", [` ${calls.lost}`]),
+  ].join("");
 }

@@ -1,7 +1,6 @@
-/** What `agent-trainer improve` hands over, served without a canary: each newer model takes the place of the one before. */
+/** What `agent-trainer improve` hands over: each newer model takes the place of the previous one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { readHandedOver } from "../../runs/rounds/handed-over.ts";
-import { LeavingHosts } from "./leaving-hosts.ts";
 import {
   type HostOptions,
   ModelHost,
@@ -11,6 +10,9 @@ import {
 } from "./model-host.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { modelVersion } from "./version.ts";
+
+/** How long calls in flight may take when another model takes over; then they are cut off. */
+const leaveMs = 60_000;
 
 /** A folder of rounds. */
 type NamedRounds = NamedModel & { readonly given: string };
@@ -22,7 +24,8 @@ export class HandedOverModel implements ServedModel {
   readonly name: string;
   readonly #folder: string;
   readonly #options: HostOptions;
-  readonly #leaving: LeavingHosts;
+  /** Models that another has taken the place of, until their calls in flight have finished. */
+  readonly #leaving = new Set<Promise<void>>();
   #host: ModelHost;
 
   private constructor(host: ModelHost, folder: string, options: HostOptions) {
@@ -30,7 +33,6 @@ export class HandedOverModel implements ServedModel {
     this.#host = host;
     this.#folder = folder;
     this.#options = options;
-    this.#leaving = new LeavingHosts(options.onError);
   }
 
   /** @throws what `ModelHost.open` throws */
@@ -43,11 +45,20 @@ export class HandedOverModel implements ServedModel {
     const found = await nameModel({ name: this.name, model: this.#folder });
     if (modelVersion(found.located) === this.#host.version) return;
     const next = await ModelHost.open(found, this.#options);
-    this.#leaving.add(this.#host);
+    this.#leave(this.#host);
     this.#host = next;
     if (found.located.kind !== "checkpoint") return;
     const { path, state } = found.located.checkpoint;
     this.#options.onSwap?.({ model: this.name, step: state.step, checkpoint: path });
+  }
+
+  #leave(host: ModelHost): void {
+    const gone = host
+      .drain(leaveMs)
+      .then(() => host[Symbol.asyncDispose]())
+      .catch((error: unknown) => this.#options.onError?.(error))
+      .finally(() => this.#leaving.delete(gone));
+    this.#leaving.add(gone);
   }
 
   /** Runs until the signal is aborted; the same problem is reported once. */
@@ -80,6 +91,6 @@ export class HandedOverModel implements ServedModel {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#host[Symbol.asyncDispose](), this.#leaving.gone()]);
+    await Promise.all([this.#host[Symbol.asyncDispose](), ...this.#leaving]);
   }
 }

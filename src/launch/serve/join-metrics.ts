@@ -1,10 +1,10 @@
-/** Metrics of several registries as one text: each line gets the label of its registry. */
+/** Metrics of several models as one text: each line gets the label `model`. */
 
-/** @param texts by the label's value, in Prometheus' text format; every metric in it has its own lines together */
-export function joinMetrics(texts: ReadonlyMap<string, string>, name = "model"): string {
+/** @param texts by the model's name, in Prometheus' text format; every metric in it has its own lines together */
+export function joinMetrics(texts: ReadonlyMap<string, string>): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();
-  for (const [value, text] of texts) {
-    const label = `${name}=${JSON.stringify(value)}`;
+  for (const [name, text] of texts) {
+    const label = `model=${JSON.stringify(name)}`;
     let family = { head: [] as string[], samples: [] as string[] };
     for (const line of text.split("\n")) {
       if (line === "") continue;

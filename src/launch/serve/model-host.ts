@@ -92,8 +92,6 @@ export function adaptersOfModel({ located }: NamedModel): ReadonlyMap<string, st
 
 export class ModelHost implements ServedModel {
   readonly name: string;
-  /** Where it is from, for people. */
-  readonly label: string;
   /** The path of a run or of one of its checkpoints, as it was given; null for what has none. */
   readonly runPath: string | null;
   readonly #gateway: Gateway;
@@ -117,8 +115,6 @@ export class ModelHost implements ServedModel {
   ) {
     this.name = name;
     this.#roles = roles;
-    this.label =
-      located.kind === "config" ? name : "label" in located ? located.label : located.name;
     const isRun = located.kind === "checkpoint" && typeof given === "string";
     this.runPath = isRun ? given : null;
     this.#step = started.checkpoint?.state.step ?? null;
@@ -219,11 +215,6 @@ export class ModelHost implements ServedModel {
     // Read now: a call that waited for other weights has those.
     response.headers.set(versionHeader, this.#version);
     return response;
-  }
-
-  /** Whether a request continues a response that was given here. */
-  continues(request: ModelRequest): boolean {
-    return this.#conversations.continues(request);
   }
 
   /** In Prometheus' text format. */

@@ -13,7 +13,6 @@ import { tokenDigest } from "../../http/keys.ts";
 import type { Listening } from "../../http/listen.ts";
 import { findProtocol } from "../../gateway/routes/protocols.ts";
 import type { FeedbackInput } from "../../production/store/feedback.ts";
-import { CanaryModel } from "./canary/canary-model.ts";
 import { feedbackMetrics } from "./feedback-metrics.ts";
 import { joinMetrics } from "./join-metrics.ts";
 import type { ServedModel } from "./model-host.ts";
@@ -55,10 +54,6 @@ export class ModelRoutes {
     this.#digest = key === undefined ? null : tokenDigest(key);
   }
 
-  get #canaries(): readonly CanaryModel[] {
-    return this.#hosts.filter((host) => host instanceof CanaryModel);
-  }
-
   #host(name: unknown): ServedModel {
     const found =
       name === undefined || name === null
@@ -79,7 +74,7 @@ export class ModelRoutes {
       this.#hosts.map(async (host) => [host.name, await host.metrics()] as const),
     );
     const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
-    const own = this.#calls === undefined ? "" : feedbackMetrics(this.#calls, this.#canaries);
+    const own = this.#calls === undefined ? "" : feedbackMetrics(this.#calls);
     return new Response(joinMetrics(new Map(texts)) + own, { headers });
   }
 
@@ -124,9 +119,7 @@ export class ModelRoutes {
       const message = `${list.length} pieces of feedback were sent, and ${maxFeedback} are the limit.`;
       throw new ApiError({ status: 413, message, retry: false });
     }
-    const reply = await calls.addFeedback(list);
-    for (const canary of this.#canaries) void canary.decide();
-    return Response.json(reply);
+    return Response.json(await calls.addFeedback(list));
   }
 
   async #call(path: string, request: Request): Promise<Response> {

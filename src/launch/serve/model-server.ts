@@ -2,9 +2,6 @@
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
 import type { Listening } from "../../http/listen.ts";
 import { defined } from "../../util/defined.ts";
-import type { CanaryModel } from "./canary/canary-model.ts";
-import { openCanary, originOf } from "./canary/open-canary.ts";
-import { findCandidates } from "./canary/find-candidates.ts";
 import { follow } from "./follow.ts";
 import { HandedOverModel, isHandedOver } from "./handed-over-model.ts";
 import {
@@ -13,8 +10,9 @@ import {
   ModelHost,
   type NamedModel,
   nameModel,
+  type ServedModel,
 } from "./model-host.ts";
-import { checkCanary, checkKey, type ModelServerOptions } from "./serve-options.ts";
+import { checkKey, type ModelServerOptions } from "./serve-options.ts";
 import { ServedCalls } from "./served-calls.ts";
 import { ModelRoutes } from "./model-routes.ts";
 
@@ -53,18 +51,9 @@ function roleNames(model: NamedModel): { readonly name: string }[] {
   return Array.from(adaptersOfModel(model).keys(), (role) => ({ name: `${model.name}/${role}` }));
 }
 
-function rolesOfCanary({ name }: NamedModel): ConfigError {
-  return new ConfigError({
-    message: `A canary tries one model, but roles of ${name} have separate adapters (model.adapter_by_role).`,
-    hint: "Serve it without a canary, or merge one adapter into the base: agent-trainer model merge RUN --adapter NAME --into OUT",
-    fields: { option: "canary", name },
-  });
-}
-
 /**
  * Loads models and serves them with the APIs of OpenAI (chat completions, completions, responses) and
- * Anthropic (messages), streams and tools included. Calls are kept where `store` names a folder. With a `canary`,
- * a candidate is tried on a share of conversations, and promoted or rolled back by the feedback on it.
+ * Anthropic (messages), streams and tools included. Calls are kept where `store` names a folder.
  *
  * @throws ConfigError, ModelError or CheckpointError for what cannot be served.
  *
@@ -86,45 +75,34 @@ export async function createModelServer(options: ModelServerOptions): Promise<Mo
   const specs = models.map((given) => (typeof given === "string" ? { model: given } : given));
   const named = await Promise.all(specs.map(nameModel));
   checkNames(named.flatMap((model) => [model, ...roleNames(model)]));
-  const rule = options.canary && checkCanary(options.canary, options);
-  const split = named.find((model) => rule !== undefined && roleNames(model).length > 0);
-  if (split !== undefined) throw rolesOfCanary(split);
   const calls =
     options.store === undefined ? undefined : new ServedCalls(options.store, options.onWarning);
   const hosting: HostOptions = { ...options, ...defined({ calls }) };
-  const plain: ModelHost[] = [];
-  const canaries: CanaryModel[] = [];
-  const handedOver: HandedOverModel[] = [];
+  const opened: (ModelHost | HandedOverModel)[] = [];
   const closeAll = async (): Promise<void> => {
-    await Promise.all(
-      [...plain, ...handedOver, ...canaries].map((one) => one[Symbol.asyncDispose]()),
-    );
+    await Promise.all(opened.map((one) => one[Symbol.asyncDispose]()));
     await calls?.[Symbol.asyncDispose]();
   };
   try {
     for (const model of named)
-      if (calls === undefined || rule === undefined) {
+      opened.push(
         // Roles are names of a host, which must stay.
-        if (options.follow === true && isHandedOver(model) && roleNames(model).length === 0)
-          handedOver.push(await HandedOverModel.open(model, hosting));
-        else plain.push(await ModelHost.open(model, hosting));
-      } else canaries.push(await openCanary(model, { calls, rule, host: hosting }));
+        options.follow === true && isHandedOver(model) && roleNames(model).length === 0
+          ? await HandedOverModel.open(model, hosting)
+          : await ModelHost.open(model, hosting),
+      );
   } catch (error) {
     await closeAll();
     throw error;
   }
-  const hosts = [...plain.flatMap((host) => host.all), ...handedOver, ...canaries];
+  const plain = opened.filter((one) => one instanceof ModelHost);
+  const handedOver = opened.filter((one) => one instanceof HandedOverModel);
+  const hosts = opened.flatMap<ServedModel>((one) => (one instanceof ModelHost ? one.all : one));
   const routes = new ModelRoutes(hosts, key, calls);
   const stop = new AbortController();
   const following = Promise.all([
     options.follow === true ? follow(plain, followEveryMs, stop.signal, options) : undefined,
     ...handedOver.map((model) => model.follow(followEveryMs, stop.signal)),
-    ...canaries.map((canary) => {
-      const model = options.canary?.candidate ?? originOf(named[0] as NamedModel);
-      const onWarning = options.onWarning ?? (() => {});
-      const source = { model, follow: options.follow === true, everyMs: followEveryMs, onWarning };
-      return findCandidates(canary, source, stop.signal);
-    }),
   ]);
   let server: Promise<Listening> | undefined;
   let closing: Promise<void> | undefined;

@@ -16,36 +16,6 @@ export interface ServedModelSpec {
   readonly model: string | ModelEndpoint;
 }
 
-/** How a candidate is tried in production, and when it is promoted or rolled back. */
-export interface CanaryOptions {
-  /** Of conversations that get the candidate, above 0 and below 1. */
-  readonly share: number;
-  /**
-   * The candidate: a run, a checkpoint or another model, as in `models`; with `follow`, its newer checkpoints,
-   * too. @default newer checkpoints of the run that is served, which needs `follow`
-   */
-  readonly candidate?: string;
-  /** Pieces of feedback that each version needs before the first look, at least 1. @default 30 */
-  readonly minFeedback?: number;
-  /**
-   * Promoted where the interval of the difference in mean feedback, candidate less version in use, lies above
-   * it, from -1 to 1. @default 0
-   */
-  readonly minGain?: number;
-  /** Rolled back where that interval lies below its negative, from 0 to 1. @default 0 */
-  readonly maxLoss?: number;
-}
-
-/** What became of a candidate. */
-export interface CanaryChange {
-  /** The name that it is served under. */
-  readonly model: string;
-  readonly what: "trial" | "promoted" | "rolled back";
-  readonly version: string;
-  /** The numbers, as a sentence. */
-  readonly why: string;
-}
-
 /** Options of {@link createModelServer}. */
 export interface ModelServerOptions {
   /** At least one; the first also gets requests that name no model. */
@@ -56,8 +26,8 @@ export interface ModelServerOptions {
    */
   readonly key?: string;
   /**
-   * Serves newer checkpoints of the runs in `models` as they are saved; with a `canary`, a share of conversations
-   * tries them first. @default false
+   * Serves newer checkpoints of the runs in `models` as they are saved, and what `improve` hands over next.
+   * @default false
    */
   readonly follow?: boolean;
   /**
@@ -65,8 +35,6 @@ export interface ModelServerOptions {
    * @default none: nothing is kept
    */
   readonly store?: string;
-  /** Tries candidates on a share of conversations; needs `store`, and one model. @default none */
-  readonly canary?: CanaryOptions;
   /** Time between two looks at the runs' folders, in milliseconds, at least 10. @default 1000 */
   readonly followEveryMs?: number;
   /** CPU threads per operation of the embedded engine. @default that of the run, or half of the CPUs */
@@ -77,8 +45,6 @@ export interface ModelServerOptions {
   readonly signal?: AbortSignal;
   /** Called when another checkpoint is served. */
   readonly onSwap?: (swap: ModelSwap) => void;
-  /** Called when a candidate is tried, promoted or rolled back. */
-  readonly onCanary?: (change: CanaryChange) => void;
   /** Called with the progress of downloading a model from a hub. */
   readonly onPull?: (progress: PullProgress) => void;
   /** Called with warnings, as sentences. */
@@ -110,42 +76,4 @@ export function checkKey(key: string | undefined, host = "127.0.0.1"): void {
     hint: "Set a key with --key or AGENT_TRAINER_SERVE_KEY (in code: key), or listen on 127.0.0.1.",
     fields: { option: "host", value: host },
   });
-}
-
-/** With defaults. @throws ConfigError for what is out of bounds, or cannot be combined. */
-export function checkCanary(
-  { share, candidate, minFeedback = 30, minGain = 0, maxLoss = 0 }: CanaryOptions,
-  { store, models, follow = false }: Pick<ModelServerOptions, "store" | "models" | "follow">,
-): Required<Omit<CanaryOptions, "candidate">> {
-  const refuse = (message: string, hint: string, option: string): never => {
-    throw new ConfigError({ message, hint, fields: { option } });
-  };
-  const checks = {
-    share: [share > 0 && share < 1, "above 0 and below 1", share],
-    minFeedback: [Number.isInteger(minFeedback) && minFeedback >= 1, "1 or more", minFeedback],
-    minGain: [minGain >= -1 && minGain <= 1, "from -1 to 1", minGain],
-    maxLoss: [maxLoss >= 0 && maxLoss <= 1, "from 0 to 1", maxLoss],
-  } as const;
-  for (const [name, [isValid, range, value]] of Object.entries(checks))
-    if (!isValid)
-      refuse(`${name} of the canary must be ${range}, but it is ${value}.`, "Change it.", name);
-  if (store === undefined)
-    refuse(
-      "A canary decides by feedback, but there is no folder to keep it in.",
-      "Add --store FOLDER (in code: store).",
-      "store",
-    );
-  if (models.length > 1)
-    refuse(
-      `A canary needs one model, but ${models.length} are served.`,
-      "Serve the others with a second server.",
-      "models",
-    );
-  if (candidate === undefined && !follow)
-    refuse(
-      "The canary has no candidate.",
-      "Name one with --candidate MODEL, or add --follow for newer checkpoints of the run (in code: candidate, follow).",
-      "candidate",
-    );
-  return { share, minFeedback, minGain, maxLoss };
 }

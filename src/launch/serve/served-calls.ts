@@ -2,10 +2,9 @@
  * The calls that were served, and the feedback on them: kept in a production store, and looked up by the ids that a
  * client knows. After a restart both are read from the store again.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Trace } from "../../core/trace.ts";
 import { callOfTrace } from "../own-calls.ts";
-import { redactValues } from "../../production/redact-values.ts";
 import {
   type Feedback,
   type FeedbackInput,
@@ -22,9 +21,7 @@ import { ApiError } from "../../gateway/http/api-error.ts";
 import { show } from "../../gateway/http/json-fields.ts";
 import { defined } from "../../util/defined.ts";
 import { OneAfterAnother } from "../../util/one-after-another.ts";
-import { ScoreTallies } from "./score-tallies.ts";
-import type { ConversationKey } from "./canary/conversation-key.ts";
-import type { Tally } from "./canary/canary-rule.ts";
+import type { CallOrigin } from "./model-request.ts";
 
 /** What spans of served calls are recorded with. */
 const source = "serve";
@@ -43,19 +40,7 @@ export interface ServedCall {
   readonly at: number;
 }
 
-/** What a request says about itself. */
-export interface CallOrigin extends Omit<ConversationKey, "key"> {
-  readonly traceId: string;
-}
-
-/** The trace of W3C's `traceparent`, so that a program's telemetry and its feedback name the same one. */
-export function traceIdOf(headers: Headers): string {
-  const given = /^[0-9a-f]{2}-([0-9a-f]{32})-/u.exec(headers.get("traceparent") ?? "")?.[1];
-  return given ?? randomBytes(16).toString("hex");
-}
-
 function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
-  const { messages, tools, response } = trace;
   const { traceId, conversationId, user } = origin;
   return {
     traceId,
@@ -66,11 +51,7 @@ function toSpan(trace: Trace, version: string, origin: CallOrigin): Span {
     startMs: trace.startedAt,
     endMs: trace.finishedAt,
     ...defined({ conversationId, user }),
-    model: {
-      ...callOfTrace(trace),
-      model: version,
-      ...redactValues({ messages, tools, response }),
-    },
+    model: { ...callOfTrace(trace), model: version },
     source,
   };
 }
@@ -100,7 +81,8 @@ function unknownCall({ responseId, traceId, conversationId }: Feedback): ApiErro
 
 /** What one person said of one call; what they say later replaces it, but words without a score keep the score. */
 interface Said {
-  readonly call: ServedCall;
+  /** That responded. */
+  readonly version: string;
   /** Hash of the latest. */
   readonly words: string;
   readonly score: number | null;
@@ -112,15 +94,18 @@ function wordsOf({ at: _at, weightVersion: _version, ...said }: Feedback): strin
   return createHash("sha256").update(JSON.stringify(said)).digest("base64");
 }
 
-/** Removes the oldest, where there are more than `most`; returns them. */
-function forgetOldest<T>(map: Map<string, T>, most: number): readonly T[] {
-  const forgotten: T[] = [];
-  for (const [key, oldest] of map) {
+/** Pieces of feedback from 0 (bad) to 1 (good), and their sum. */
+export interface Tally {
+  readonly n: number;
+  readonly sum: number;
+}
+
+/** Removes the oldest, where there are more than `most`. */
+function forgetOldest(map: Map<string, unknown>, most: number): void {
+  for (const key of map.keys()) {
     if (map.size <= most) break;
     map.delete(key);
-    forgotten.push(oldest);
   }
-  return forgotten;
 }
 
 export class ServedCalls implements AsyncDisposable {
@@ -130,7 +115,6 @@ export class ServedCalls implements AsyncDisposable {
   readonly #calls = new Map<string, ServedCall[]>();
   /** By the call and the user; in order. */
   readonly #said = new Map<string, Said>();
-  readonly #tallies = new ScoreTallies();
   readonly #turn = new OneAfterAnother();
   /** Feedback that was refused because nothing served has its id. */
   unknown = 0;
@@ -210,13 +194,14 @@ export class ServedCalls implements AsyncDisposable {
   }
 
   /** Of all feedback with a score, by version. */
-  versions(): readonly (readonly [string, Tally])[] {
-    return this.#tallies.versions().map((version) => [version, this.tally(version, 0)] as const);
-  }
-
-  /** Of feedback on calls of a version since a time. */
-  tally(version: string, since: number): Tally {
-    return this.#tallies.of(version, since, () => this.#said.values());
+  versions(): ReadonlyMap<string, Tally> {
+    const tallies = new Map<string, Tally>();
+    for (const { version, score } of this.#said.values()) {
+      if (score === null) continue;
+      const { n, sum } = tallies.get(version) ?? { n: 0, sum: 0 };
+      tallies.set(version, { n: n + 1, sum: sum + score });
+    }
+    return tallies;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -245,13 +230,9 @@ export class ServedCalls implements AsyncDisposable {
     const call = this.find(feedback);
     if (call === undefined) return;
     const key = keyOf(call, feedback);
-    const before = this.#said.get(key);
-    const score = scoreOf(feedback) ?? before?.score ?? null;
-    if (before !== undefined) this.#tallies.change(before.call, before.score, -1);
+    const score = scoreOf(feedback) ?? this.#said.get(key)?.score ?? null;
     this.#said.delete(key);
-    this.#said.set(key, { call, words: wordsOf(feedback), score });
-    this.#tallies.change(call, score, 1);
-    for (const { call: old, score: gone } of forgetOldest(this.#said, 3 * maxCalls))
-      this.#tallies.change(old, gone, -1);
+    this.#said.set(key, { version: call.version, words: wordsOf(feedback), score });
+    forgetOldest(this.#said, 3 * maxCalls);
   }
 }

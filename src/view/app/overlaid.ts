@@ -26,7 +26,7 @@ export function colorOf(
   return 1 + groups.indexOf(groupOf(run, joined));
 }
 
-/** The first of `runs` that one chart can show: a sweep of many seeds is few lines. */
+/** The first of `runs` that one chart can show: many seeds are few lines. */
 export function fitting(runs: readonly RunEntry[], joined: RunsApart | null): readonly RunEntry[] {
   const groups = new Set<number>();
   const kept = runs.filter((run) => {

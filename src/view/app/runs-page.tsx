@@ -40,7 +40,7 @@ export function RunsPage({ runs }: { runs: readonly RunEntry[] }) {
     },
   });
   const joined = haveSeeds(curves, bySeeds) ? bySeeds : null;
-  // A sweep is read by its settings; its runs, which may be many, come after them.
+  // Runs over seeds are read by their settings; the runs, which may be many, come after them.
   const settings = settingsOf(runs, joined);
   const overlay = (
     <Curves

@@ -1,4 +1,4 @@
-/** A sweep in one table: each setting with the mean and the range over its seeds, the best first. */
+/** Runs over seeds in one table: each setting with the mean and the range over its seeds, the best first. */
 import { isBadEnd } from "../run-status.ts";
 import { counted, reward } from "./format.ts";
 import { OptionChips } from "./option-chips.tsx";

@@ -7,7 +7,7 @@ import type { RunFinding } from "../../core/health.ts";
 import type { MetricLine } from "../../runs/health/history.ts";
 import { readMetricLines } from "../../runs/metric-lines.ts";
 import { readRunHealth } from "../../runs/run-health.ts";
-import { isSweep } from "../../runs/sweeps/sweep-record.ts";
+import { holdsSeeds } from "../../runs/seeds/seeds-record.ts";
 import { readListedRun } from "../../runs/run-summary.ts";
 import { configFile, readStoredConfig, textAt } from "../../runs/stored-config.ts";
 import type { EpisodePhase, EpisodeRow } from "../api/episodes.ts";
@@ -24,12 +24,12 @@ export type FindDecoder = (model: string) => Promise<DecodeTokens | null>;
 export const isViewable = (folder: string): boolean =>
   isEvaluation(folder) || existsSync(join(folder, configFile));
 
-/** Runs and evaluations directly below a folder, by name, and those of sweeps; none where it cannot be read. */
+/** Runs and evaluations directly below a folder, by name, and those of several seeds; none where it cannot be read. */
 export function viewableIn(folder: string): readonly string[] {
   try {
     const below = readdirSync(folder).map((name) => join(folder, name));
-    const inSweeps = below.filter(isSweep).flatMap((sweep) => viewableIn(sweep));
-    return [...below.filter(isViewable), ...inSweeps].toSorted();
+    const ofSeeds = below.filter(holdsSeeds).flatMap((seeds) => viewableIn(seeds));
+    return [...below.filter(isViewable), ...ofSeeds].toSorted();
   } catch {
     return [];
   }

@@ -1,4 +1,4 @@
-/** The pages of a sweep and of rounds in a real Chromium: what they say, on a screen and a phone, and axe-core. */
+/** The pages of settings over seeds and of rounds in a real Chromium: what they say, on a screen and a phone, and axe-core. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -54,7 +54,7 @@ let server: ViewServer;
 beforeAll(async () => {
   const assets = mkdtempSync(join(tmpdir(), "agent-trainer-assets-"));
   execFileSync(process.execPath, [join(root, "scripts", "build-view.mjs"), assets]);
-  const runs = mkdtempSync(join(tmpdir(), "agent-trainer-sweep-"));
+  const runs = mkdtempSync(join(tmpdir(), "agent-trainer-seeds-"));
   const folders: string[] = [];
   for (const [rate, end] of [
     [0.1, 0.4],
@@ -93,7 +93,7 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-it("shows a sweep as settings, the best first, before its runs", async () => {
+it("shows runs over seeds as settings, the best first, before its runs", async () => {
   await page.goto(`${server.url}/#/runs`);
   const settings = page.locator("section[aria-label=Settings]");
   await settings.locator("tbody tr").first().waitFor();
