@@ -126,10 +126,9 @@ export interface SamplerTarget {
 }
 
 /**
- * What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol,
- * `anthropic` one that speaks Anthropic's.
+ * What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol.
  */
-export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai" | "anthropic";
+export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai";
 
 /** One inference server. */
 export interface HttpWorker {

@@ -50,7 +50,7 @@ export const command: CliCommand = defineCommand({
       .option("--worker <url>", "URL of an inference server; repeat the flag for several", repeated)
       .addOption(
         new Option("--kind <kind>", "server software of the workers")
-          .choices(["auto", "vllm", "sglang", "llamacpp", "openai", "anthropic"])
+          .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
           .default(undefined, "auto: detected per worker"),
       )
       .option(

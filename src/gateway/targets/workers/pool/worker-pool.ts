@@ -190,14 +190,7 @@ export class WorkerPool implements WorkerAdmin {
   }
 }
 
-const kinds: ReadonlySet<string> = new Set([
-  "auto",
-  "vllm",
-  "sglang",
-  "llamacpp",
-  "openai",
-  "anthropic",
-]);
+const kinds: ReadonlySet<string> = new Set(["auto", "vllm", "sglang", "llamacpp", "openai"]);
 
 /** @throws ConfigError */
 function checkSpec(spec: WorkerSpec | HttpWorker): HttpWorker {

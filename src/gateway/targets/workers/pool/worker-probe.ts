@@ -86,7 +86,7 @@ export async function checkHealth(worker: Worker, limitMs: number): Promise<bool
     const signal = AbortSignal.timeout(limitMs);
     const kind = worker.facts?.kind ?? worker.spec.kind;
     // Other servers need not have a route of this name.
-    const path = kind === "openai" || kind === "anthropic" ? "/v1/models" : "/health";
+    const path = kind === "openai" ? "/v1/models" : "/health";
     const response = await worker.send({ path, signal, deadlines: quick(limitMs) });
     await response.body.return();
     if (response.status === 200) return true;

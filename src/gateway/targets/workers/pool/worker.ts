@@ -54,11 +54,10 @@ export class Worker {
     this.circuit = new Circuit(options);
     const { deadlines, maxResponseBytes, onGone } = options;
     this.#onGone = onGone;
-    const { apiKey, kind } = spec;
+    const { apiKey } = spec;
     this.connection = new Connection({
       workerId: id,
       address: this.address,
-      api: kind === "anthropic" ? "anthropic" : "openai",
       ...defined({ apiKey }),
       deadlines,
       maxResponseBytes,
