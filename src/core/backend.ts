@@ -134,7 +134,7 @@ export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai";
 export interface HttpWorker {
   /** With or without the path of its OpenAI routes. @default path "/v1" */
   readonly url: string;
-  /** Unique among the workers. @default generated */
+  /** For messages and traces. @default "worker-1", "worker-2" ... */
   readonly id?: string;
   /** @default "auto" */
   readonly kind?: WorkerKind | "auto";

@@ -5,7 +5,6 @@ import type { PromptLimit } from "./call/prompt.ts";
 import { defaultBytesInFlight } from "./http/body-budget.ts";
 import type { ExchangeListener } from "./http/exchange.ts";
 import type { TraceStore } from "./store/trace-store.ts";
-import type { WorkerAdmin } from "./worker-admin.ts";
 
 /** Options of a gateway: what samples, where traces are stored, and limits. */
 export interface GatewayOptions {
@@ -17,8 +16,6 @@ export interface GatewayOptions {
   readonly promptLimit?: PromptLimit;
   /** The caller closes it, after the gateway. @default a store in memory */
   readonly store?: TraceStore;
-  /** What `/admin/workers` works on. @default nothing */
-  readonly workers?: WorkerAdmin;
   /** Opens the admin routes. @default made at random; see `Gateway.adminToken` */
   readonly adminToken?: string;
   /**

@@ -131,7 +131,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...defined({ promptLimit: options.promptLimit }),
     report,
   });
-  const workers = options.workers ?? target.workers;
   const metrics: GatewayMetrics = new GatewayMetrics({
     sessions: () => sessions.size,
     callsInFlight: () => sessions.callsInFlight,
@@ -154,7 +153,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     bodyBudget: new BodyBudget(limits),
     metrics,
     ignored: new IgnoredFields(metrics, warn),
-    ...(workers ? { workers } : {}),
     ...(exchanges ? { exchanges, onBody: exchanges.onBody } : {}),
     adminDigest: tokenDigest(adminToken),
     isOpen: options.open === true,

@@ -32,7 +32,7 @@ Create a session, then point the agent at its URL and API key; the agent itself 
 const drainMs = 10_000;
 
 const openNotice = `warning: --open: no token is required. Every program on this machine can use the model, read
-warning: all traces and change the workers. Use it only for clients that cannot send a token.
+warning: all traces. Use it only for clients that cannot send a token.
 `;
 
 async function stop(gateway: Gateway, io: CliIo): Promise<void> {

@@ -57,7 +57,7 @@ async function readStream(
 
 async function expectQuiet(world: HttpWorld, upstream: Upstream): Promise<void> {
   await expect.poll(() => upstream.active).toBe(0);
-  expect(await world.admin("GET", "/admin/workers")).toMatchObject([{ active_requests: 0 }]);
+  expect(await world.admin("GET", "/sessions")).toMatchObject([{ calls_in_flight: 0 }]);
 }
 
 const whileTrying: readonly (readonly [string, Fault])[] = [

@@ -23,8 +23,6 @@ export function logprobKindOf({ spec }: Worker, { kind }: WorkerFacts): Trace["l
 export interface WorkerOptions extends CircuitOptions {
   readonly deadlines: PhaseDeadlines;
   readonly maxResponseBytes: number;
-  /** Called when its connections are closed. */
-  readonly onGone?: (worker: Worker) => void;
 }
 
 export class Worker {
@@ -33,7 +31,6 @@ export class Worker {
   readonly address: WorkerAddress;
   readonly circuit: Circuit;
   readonly connection: Connection;
-  isDraining = false;
   /** What the last health check said; null before the first. */
   isAlive: boolean | null = null;
   activeRequests = 0;
@@ -44,16 +41,13 @@ export class Worker {
   facts: WorkerFacts | undefined;
   /** While facts are requested. */
   asking: Promise<WorkerFacts> | undefined;
-  readonly #onGone: WorkerOptions["onGone"];
-  #isRetired = false;
 
-  constructor(id: string, spec: HttpWorker, options: WorkerOptions, apiPath?: string) {
+  constructor(id: string, spec: HttpWorker, options: WorkerOptions) {
     this.id = id;
     this.spec = spec;
-    this.address = parseWorkerUrl(spec.url, apiPath);
+    this.address = parseWorkerUrl(spec.url);
     this.circuit = new Circuit(options);
-    const { deadlines, maxResponseBytes, onGone } = options;
-    this.#onGone = onGone;
+    const { deadlines, maxResponseBytes } = options;
     const { apiKey } = spec;
     this.connection = new Connection({
       workerId: id,
@@ -64,13 +58,9 @@ export class Worker {
     });
   }
 
-  get isHealthy(): boolean {
-    return this.isAlive !== false && this.circuit.state !== "open";
-  }
-
   /** Whether a new call may go here now. */
   get isOpen(): boolean {
-    return !this.isDraining && this.isAlive !== false && this.circuit.admits;
+    return this.isAlive !== false && this.circuit.admits;
   }
 
   get weight(): number {
@@ -91,15 +81,7 @@ export class Worker {
       if (!isInside) return;
       isInside = false;
       this.activeRequests--;
-      if (this.#isRetired && this.activeRequests === 0) this.close();
     };
-  }
-
-  /** Closes connections as soon as no call needs them. */
-  retire(): void {
-    this.isDraining = true;
-    this.#isRetired = true;
-    if (this.activeRequests === 0) this.close();
   }
 
   /** `text` without this worker's key. */
@@ -111,6 +93,5 @@ export class Worker {
   /** Closes connections, those in use included. */
   close(): void {
     this.connection.close();
-    this.#onGone?.(this);
   }
 }
