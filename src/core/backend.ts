@@ -142,8 +142,6 @@ export interface HttpWorker {
   readonly apiKey?: string;
   /** The model as this worker names it. @default what it lists first */
   readonly modelName?: string;
-  /** Share of the load, above 0. @default 1 */
-  readonly weight?: number;
   /**
    * Which log-probabilities it returns: vLLM's `--logprobs-mode`, for example. @default "processed" for
    * SGLang, "raw" for others
@@ -186,10 +184,6 @@ export interface HttpTarget {
   readonly healthIntervalMs?: number;
   /** Timeout of a health check or a probe, in milliseconds. @default 5_000 */
   readonly healthTimeoutMs?: number;
-  /** Consecutive failed calls after which a worker is taken out of rotation. @default 3 */
-  readonly failuresToOpen?: number;
-  /** How long it stays out of rotation before one call tries it again, in milliseconds. @default 5_000 */
-  readonly reopenAfterMs?: number;
   /**
    * Calls in flight above which requests and responses of further calls are written and read on another
    * thread; 0 is always, Infinity never. @default 8; Infinity on one CPU

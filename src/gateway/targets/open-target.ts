@@ -18,8 +18,6 @@ const defaults = {
   retryDelayMs: 200,
   healthIntervalMs: 10_000,
   healthTimeoutMs: 5_000,
-  failuresToOpen: 3,
-  reopenAfterMs: 5_000,
   maxResponseBytes: 268_435_456,
 };
 

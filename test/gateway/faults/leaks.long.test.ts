@@ -48,7 +48,6 @@ it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async
     renderer,
     // Long enough that only stalls meet it, however busy the machine is.
     deadlines: { betweenBytesMs: 500 },
-    failuresToOpen: 1_000_000,
     retryDelayMs: 1,
   });
   let failed = 0;

@@ -110,12 +110,13 @@ it("W53: a worker whose requests fail is left alone, and tries wait in between",
     { url: broken.url, id: "broken", modelName: "scripted" },
     { url, id: "well" },
   ];
-  await using world = await openWorld({ workers, failuresToOpen: 2, reopenAfterMs: 60_000 });
+  await using world = await openWorld({ workers, healthIntervalMs: 60_000 });
   for (let i = 0; i < 12; i++) {
     const response = await world.post({ messages }, { uid: `w${i}` });
     expect(response.status).toBe(200);
   }
-  expect(calls).toBe(2);
+  // The first check of its health may end after the first call.
+  expect(calls).toBeLessThanOrEqual(2);
 });
 
 it("D23: a connection that the server had closed is no failure of the call", async () => {

@@ -26,21 +26,18 @@ it("keeps a session where it began, and spreads sessions", async () => {
   await b[Symbol.asyncDispose]();
 });
 
-it("sends new sessions where there is the least load, by weight", async () => {
+it("sends new sessions where there is the least load", async () => {
   let release = (): void => undefined;
   const held = new Promise<string>((done) => (release = () => done("ok")));
   const [a, b] = await Promise.all([
     createUpstream({ script: () => held }),
     createUpstream({ script: () => held }),
   ]);
-  const workers = [
-    { url: a.url, weight: 3 },
-    { url: b.url, weight: 1 },
-  ];
+  const workers = [{ url: a.url }, { url: b.url }];
   await using world = await openWorld({ workers, renderer });
   const responses = Array.from({ length: 8 }, (_, i) => world.post({ messages }, { uid: `u${i}` }));
   await expect.poll(() => a.active + b.active).toBe(8);
-  expect([a.active, b.active]).toEqual([6, 2]);
+  expect([a.active, b.active]).toEqual([4, 4]);
   release();
   for (const response of await Promise.all(responses)) expect(response.status).toBe(200);
   await a[Symbol.asyncDispose]();

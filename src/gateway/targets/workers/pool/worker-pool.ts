@@ -10,14 +10,22 @@ import { Worker, type WorkerFacts, type WorkerOptions } from "./worker.ts";
 
 /** Affinities that are remembered; the oldest are forgotten first. */
 const maxAffinities = 100_000;
-/** Failed checks in a row that take a worker out that was well. */
-const checksToFail = 3;
 
 export interface WorkerPoolOptions extends WorkerOptions {
   readonly healthIntervalMs: number;
   readonly healthTimeoutMs: number;
   /** The model that is requested where a worker has it. */
   readonly model: string;
+}
+
+/** @throws ConfigError */
+function checkKind({ kind = "auto" }: HttpWorker): void {
+  if (kind === "auto" || Object.hasOwn(tokenAdapters, kind)) return;
+  const kinds = ["auto", ...Object.keys(tokenAdapters)].join(", ");
+  throw new ConfigError({
+    message: `A worker's kind must be one of ${kinds}, but it is "${kind}".`,
+    fields: { option: "kind", value: kind },
+  });
 }
 
 export class WorkerPool {
@@ -27,13 +35,16 @@ export class WorkerPool {
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
+  /** @throws ConfigError */
   constructor(workers: readonly HttpWorker[], options: WorkerPoolOptions) {
     this.#options = options;
     this.#workers = workers.map((spec, i) => {
-      checkSpec(spec);
+      checkKind(spec);
       return new Worker(spec.id ?? `worker-${i + 1}`, spec, options);
     });
-    const check = (): void => this.#workers.forEach((worker) => void this.#check(worker));
+    const check = (): void => {
+      for (const worker of this.#workers) void this.#check(worker);
+    };
     check();
     this.#timer = setInterval(check, options.healthIntervalMs);
     this.#timer.unref();
@@ -41,40 +52,31 @@ export class WorkerPool {
 
   /** The shortest that a worker reported; Infinity while none did. */
   get contextLength(): number {
-    const known = this.#workers.map(({ facts }) => facts?.contextLength ?? Infinity);
-    return Math.min(Infinity, ...known);
+    return Math.min(...this.#workers.map(({ facts }) => facts?.contextLength ?? Infinity));
   }
 
-  /** The worker that a call goes to; undefined when none may get one. `avoid` comes last. */
-  pick(affinity: string, avoid: ReadonlySet<Worker>): Worker | undefined {
-    const sticky = this.#affinities.get(affinity);
-    if (sticky?.isOpen && !avoid.has(sticky)) {
-      this.#remember(affinity, sticky);
-      return sticky;
-    }
-    const open = this.#workers.filter((worker) => worker.isOpen);
-    const fresh = open.filter((worker) => !avoid.has(worker));
-    const load = (worker: Worker): number => (worker.activeRequests + 1) / worker.weight;
-    let least: Worker | undefined;
-    for (const worker of fresh.length > 0 ? fresh : open) {
-      if (!least || load(worker) < load(least)) least = worker;
-    }
-    if (least) this.#remember(affinity, least);
-    return least;
+  /** The worker that a call goes to; undefined when none is alive. `tried` come last, doubtful ones before. */
+  pick(affinity: string, tried: ReadonlySet<Worker>): Worker | undefined {
+    const alive = this.#workers.filter((worker) => worker.isAlive);
+    const fresh = alive.filter((worker) => !tried.has(worker));
+    const sound = fresh.filter((worker) => !worker.isDoubtful);
+    const candidates = [sound, fresh, alive].find((workers) => workers.length > 0) ?? [];
+    const known = this.#affinities.get(affinity);
+    const isKnown = known !== undefined && candidates.includes(known) && !tried.has(known);
+    const [first] = candidates.toSorted((a, b) => a.activeRequests - b.activeRequests);
+    const picked = isKnown ? known : first;
+    if (picked) this.#remember(affinity, picked);
+    return picked;
   }
 
-  /** Milliseconds until a worker that is out may be tried. */
+  /** Milliseconds after which a worker that is out may be back. */
   get retryMs(): number {
-    const { healthIntervalMs } = this.#options;
-    const waits = this.#workers.map(({ circuit, isAlive }) =>
-      isAlive === false ? healthIntervalMs : circuit.waitMs,
-    );
-    return Math.min(healthIntervalMs, ...waits);
+    return this.#options.healthIntervalMs;
   }
 
   /** Why a worker is out; undefined where no health check failed. */
   get problem(): string | undefined {
-    const out = this.#workers.find(({ isAlive }) => isAlive === false);
+    const out = this.#workers.find(({ isAlive }) => !isAlive);
     return out?.problem === undefined ? undefined : out.redact(out.problem);
   }
 
@@ -85,7 +87,7 @@ export class WorkerPool {
     return worker.asking;
   }
 
-  /** Resolves when some worker is known, or when all that may get calls have failed. */
+  /** Resolves when some worker is known, or when all have failed. */
   async ready(): Promise<void> {
     const workers = this.#workers;
     if (workers.length === 0 || workers.some(({ facts }) => facts)) return;
@@ -96,7 +98,6 @@ export class WorkerPool {
     this.#isClosed = true;
     clearInterval(this.#timer);
     for (const worker of this.#workers) worker.close();
-    this.#affinities.clear();
   }
 
   #remember(affinity: string, worker: Worker): void {
@@ -121,25 +122,8 @@ export class WorkerPool {
     const isWell = await checkHealth(worker, this.#options.healthTimeoutMs);
     if (this.#isClosed) return;
     worker.failedChecks = isWell ? 0 : worker.failedChecks + 1;
-    if (isWell) worker.isAlive = true;
-    // Nothing is known of a new one, so its first check decides.
-    else if (worker.isAlive === null || worker.failedChecks >= checksToFail) worker.isAlive = false;
-    if (isWell && !worker.facts) await this.facts(worker).catch(() => undefined);
+    if (!isWell) return;
+    worker.isDoubtful = false;
+    await this.facts(worker).catch(() => undefined);
   }
-}
-
-/** @throws ConfigError */
-function checkSpec({ kind = "auto", weight = 1 }: HttpWorker): void {
-  if (kind !== "auto" && !Object.hasOwn(tokenAdapters, kind)) {
-    const kinds = ["auto", ...Object.keys(tokenAdapters)].join(", ");
-    throw new ConfigError({
-      message: `A worker's kind must be one of ${kinds}, but it is "${kind}".`,
-      fields: { option: "kind", value: kind },
-    });
-  }
-  if (weight > 0) return;
-  throw new ConfigError({
-    message: `A worker's weight must be above 0, but it is ${weight}.`,
-    fields: { option: "weight", value: weight },
-  });
 }
