@@ -26,9 +26,7 @@ export interface GatewayContext extends BodyLimits {
   /** Whether no token is required. */
   readonly isOpen: boolean;
   readonly requestTimeoutMs: number;
-  readonly maxUrlBytes: number;
-  /** How long a call may be silent before its response begins, and then between two signs of life. */
-  readonly headersAfterMs: number;
+  /** How long a call may be silent once its response has begun. */
   readonly keepAliveMs: number;
   /** Reports failures that clients only see as a 5xx to the owner. Never throws. */
   report(error: unknown): void;
