@@ -57,9 +57,21 @@ export interface GatewayOptions {
 // setTimeout's own bound: beyond it a timer fires at once.
 const maxTimeoutMs = 2 ** 31 - 1;
 
-const bounds = {
+export type GatewayLimits = Required<
+  Pick<
+    GatewayOptions,
+    | "bodyTimeoutMs"
+    | "keepAliveMs"
+    | "maxBodyBytes"
+    | "maxBytesInFlight"
+    | "maxSessions"
+    | "requestTimeoutMs"
+  >
+>;
+
+const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = {
   requestTimeoutMs: maxTimeoutMs,
-  keepAliveMs: maxTimeoutMs / 4,
+  keepAliveMs: Math.floor(maxTimeoutMs / 4),
   bodyTimeoutMs: maxTimeoutMs,
   sessionIdleMs: maxTimeoutMs,
   maxBodyBytes: Number.MAX_SAFE_INTEGER,
@@ -67,15 +79,10 @@ const bounds = {
   maxSessions: Number.MAX_SAFE_INTEGER,
 };
 
-export type GatewayLimits = Required<
-  Pick<GatewayOptions, Exclude<keyof typeof bounds, "sessionIdleMs">>
->;
-
 /** The limits with their defaults. @throws ConfigError for an option out of bounds. */
 export function checkLimits(options: GatewayOptions): GatewayLimits {
-  for (const [option, bound] of Object.entries(bounds) as [keyof typeof bounds, number][]) {
+  for (const [option, max] of Object.entries(bounds) as [keyof typeof bounds, number][]) {
     const value = options[option];
-    const max = Math.floor(bound);
     if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= max)) continue;
     throw new ConfigError({
       message: `${option} must be an integer from 1 to ${max}, but it is ${value}.`,

@@ -30,7 +30,7 @@ export class Worker {
   readonly connection: Connection;
   activeRequests = 0;
   /** Health checks that failed in a row. Nothing is known of a new worker, so its first check decides. */
-  failedChecks = checksToFail - 1;
+  failedChecks: number = checksToFail - 1;
   /** Why the last health check that failed did. */
   problem: string | undefined;
   /** A call failed here and succeeded elsewhere; no call or health check has succeeded here since. */
