@@ -126,16 +126,15 @@ export interface SamplerTarget {
 }
 
 /**
- * What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol,
- * `anthropic` one that speaks Anthropic's.
+ * What a worker runs. `auto` probes it; `openai` is any other server that speaks OpenAI's protocol.
  */
-export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai" | "anthropic";
+export type WorkerKind = "vllm" | "sglang" | "llamacpp" | "openai";
 
 /** One inference server. */
 export interface HttpWorker {
   /** With or without the path of its OpenAI routes. @default path "/v1" */
   readonly url: string;
-  /** Unique among the workers. @default generated */
+  /** For messages and traces. @default "worker-1", "worker-2" ... */
   readonly id?: string;
   /** @default "auto" */
   readonly kind?: WorkerKind | "auto";
@@ -143,8 +142,6 @@ export interface HttpWorker {
   readonly apiKey?: string;
   /** The model as this worker names it. @default what it lists first */
   readonly modelName?: string;
-  /** Share of the load, above 0. @default 1 */
-  readonly weight?: number;
   /**
    * Which log-probabilities it returns: vLLM's `--logprobs-mode`, for example. @default "processed" for
    * SGLang, "raw" for others
@@ -187,10 +184,6 @@ export interface HttpTarget {
   readonly healthIntervalMs?: number;
   /** Timeout of a health check or a probe, in milliseconds. @default 5_000 */
   readonly healthTimeoutMs?: number;
-  /** Consecutive failed calls after which a worker is taken out of rotation. @default 3 */
-  readonly failuresToOpen?: number;
-  /** How long it stays out of rotation before one call tries it again, in milliseconds. @default 5_000 */
-  readonly reopenAfterMs?: number;
   /**
    * Calls in flight above which requests and responses of further calls are written and read on another
    * thread; 0 is always, Infinity never. @default 8; Infinity on one CPU

@@ -107,11 +107,13 @@ async function responseSession(
   throw nothingHere(route.rest);
 }
 
-function checkUrl(url: string, limit: number): void {
-  if (url.length <= limit) return;
+const maxUrlBytes = 8_192;
+
+function checkUrl(url: string): void {
+  if (url.length <= maxUrlBytes) return;
   throw new ApiError({
     status: 414,
-    message: `The URL is longer than ${limit} bytes.`,
+    message: `The URL is longer than ${maxUrlBytes} bytes.`,
     reason: "url_too_long",
   });
 }
@@ -123,7 +125,7 @@ export function refuseBrowsers(request: Request): void {
 }
 
 async function answer(gateway: GatewayContext, request: Request): Promise<Reply> {
-  checkUrl(request.url, gateway.maxUrlBytes);
+  checkUrl(request.url);
   if (gateway.isOpen) refuseBrowsers(request);
   const route = parsePath(new URL(request.url).pathname);
   if (route?.kind === "session") return responseSession(gateway, route, request);

@@ -8,7 +8,6 @@ import type { GatewayMetrics } from "./metrics.ts";
 import type { SessionTable } from "./session/session-table.ts";
 import type { Target } from "./targets/target.ts";
 import type { TraceStore } from "./store/trace-store.ts";
-import type { WorkerAdmin } from "./worker-admin.ts";
 
 /** What routes need of the gateway. */
 export interface GatewayContext extends BodyLimits {
@@ -23,15 +22,11 @@ export interface GatewayContext extends BodyLimits {
   readonly ignored: IgnoredFields;
   /** Absent without a listener for bodies. */
   readonly exchanges?: ExchangeRecorder;
-  /** Absent where the target has no workers. */
-  readonly workers?: WorkerAdmin;
   readonly adminDigest: Buffer;
   /** Whether no token is required. */
   readonly isOpen: boolean;
   readonly requestTimeoutMs: number;
-  readonly maxUrlBytes: number;
-  /** How long a call may be silent before its response begins, and then between two signs of life. */
-  readonly headersAfterMs: number;
+  /** How long a call may be silent once its response has begun. */
   readonly keepAliveMs: number;
   /** Reports failures that clients only see as a 5xx to the owner. Never throws. */
   report(error: unknown): void;

@@ -5,7 +5,6 @@ import type { PromptLimit } from "./call/prompt.ts";
 import { defaultBytesInFlight } from "./http/body-budget.ts";
 import type { ExchangeListener } from "./http/exchange.ts";
 import type { TraceStore } from "./store/trace-store.ts";
-import type { WorkerAdmin } from "./worker-admin.ts";
 
 /** Options of a gateway: what samples, where traces are stored, and limits. */
 export interface GatewayOptions {
@@ -17,8 +16,6 @@ export interface GatewayOptions {
   readonly promptLimit?: PromptLimit;
   /** The caller closes it, after the gateway. @default a store in memory */
   readonly store?: TraceStore;
-  /** What `/admin/workers` works on. @default nothing */
-  readonly workers?: WorkerAdmin;
   /** Opens the admin routes. @default made at random; see `Gateway.adminToken` */
   readonly adminToken?: string;
   /**
@@ -29,42 +26,26 @@ export interface GatewayOptions {
   /** Longest duration of one model call, in milliseconds, at least 1. @default 600_000 */
   readonly requestTimeoutMs?: number;
   /**
-   * How long a call may take until its response begins with status 200, since clients give up on silence
-   * (Node's fetch after 300 s); at least 1. A later failure is reported in the body, and the connection is cut.
-   * @default 60_000
+   * The response of a call begins with status 200 after four times this, since clients give up on silence
+   * (Node's fetch after 300 s); a later failure is reported in the body, and the connection is cut. Then, a
+   * sign of life this often: white space before JSON, a comment in a stream. At least 1. @default 15_000
    */
-  readonly headersAfterMs?: number;
-  /** Then, a sign of life this often: white space before JSON, a comment in a stream. @default 15_000 */
   readonly keepAliveMs?: number;
   /** How long a request's body may take to arrive, at least 1. @default 60_000 */
   readonly bodyTimeoutMs?: number;
-  /** How long a request's headers may take to arrive, at least 1. @default 10_000 */
-  readonly headersTimeoutMs?: number;
   /** Largest request body, at least 1. @default 32 MiB */
   readonly maxBodyBytes?: number;
   /**
    * Bytes of request bodies that all sessions together may have in flight, at least 1; further calls wait
-   * for half of `bodyTimeoutMs` and are then refused with 503. One call always has room.
+   * for half of `bodyTimeoutMs` and are then refused with 503. One session may have half of them; what is
+   * more is refused with 429. One call always has room.
    * @default a twelfth of the heap's limit, at least `maxBodyBytes`
    */
   readonly maxBytesInFlight?: number;
-  /**
-   * The same for one session, at least 1; what is more is refused with 429.
-   * @default half of `maxBytesInFlight`, at least `maxBodyBytes`
-   */
-  readonly maxSessionBytesInFlight?: number;
-  /** Largest headers of a request, its URL included, at least 1. @default 16 KiB */
-  readonly maxHeaderBytes?: number;
-  /** Longest URL, at least 1. @default 8 KiB */
-  readonly maxUrlBytes?: number;
   /** Most open sessions, at least 1. @default 100_000 */
   readonly maxSessions?: number;
   /** Closes sessions without a call for this long and forgets them, at least 1. @default never */
   readonly sessionIdleMs?: number;
-  /** Calls of one session at the same time, at least 1. @default 1024 */
-  readonly maxConcurrentCalls?: number;
-  /** Calls of one session that may begin in a second, above 0. @default Infinity */
-  readonly maxCallsPerSecond?: number;
   /** Receives failures that clients only see as a 5xx. @default none */
   readonly onError?: (error: unknown) => void;
   /** Receives, once each, a warning for what clients request without effect. @default none */
@@ -75,38 +56,27 @@ export interface GatewayOptions {
 
 // setTimeout's own bound: beyond it a timer fires at once.
 const maxTimeoutMs = 2 ** 31 - 1;
-const anyCount = Number.MAX_SAFE_INTEGER;
 
-const defaultLimits = {
-  requestTimeoutMs: 600_000,
-  headersAfterMs: 60_000,
-  keepAliveMs: 15_000,
-  bodyTimeoutMs: 60_000,
-  headersTimeoutMs: 10_000,
-  maxBodyBytes: 33_554_432,
-  maxHeaderBytes: 16_384,
-  maxUrlBytes: 8_192,
-  maxSessions: 100_000,
-  maxConcurrentCalls: 1024,
-};
-
-export type GatewayLimits = typeof defaultLimits &
-  Pick<Required<GatewayOptions>, "maxBytesInFlight" | "maxSessionBytesInFlight">;
+export type GatewayLimits = Required<
+  Pick<
+    GatewayOptions,
+    | "bodyTimeoutMs"
+    | "keepAliveMs"
+    | "maxBodyBytes"
+    | "maxBytesInFlight"
+    | "maxSessions"
+    | "requestTimeoutMs"
+  >
+>;
 
 const bounds: Readonly<Record<keyof GatewayLimits | "sessionIdleMs", number>> = {
-  maxBytesInFlight: anyCount,
-  maxSessionBytesInFlight: anyCount,
   requestTimeoutMs: maxTimeoutMs,
-  headersAfterMs: maxTimeoutMs,
-  keepAliveMs: maxTimeoutMs,
+  keepAliveMs: Math.floor(maxTimeoutMs / 4),
   bodyTimeoutMs: maxTimeoutMs,
-  headersTimeoutMs: maxTimeoutMs,
-  maxBodyBytes: anyCount,
-  maxHeaderBytes: 2 ** 20,
-  maxUrlBytes: 2 ** 20,
-  maxSessions: anyCount,
-  maxConcurrentCalls: anyCount,
   sessionIdleMs: maxTimeoutMs,
+  maxBodyBytes: Number.MAX_SAFE_INTEGER,
+  maxBytesInFlight: Number.MAX_SAFE_INTEGER,
+  maxSessions: Number.MAX_SAFE_INTEGER,
 };
 
 /** The limits with their defaults. @throws ConfigError for an option out of bounds. */
@@ -119,24 +89,15 @@ export function checkLimits(options: GatewayOptions): GatewayLimits {
       fields: { option, value },
     });
   }
-  const { maxCallsPerSecond: rate = Infinity } = options;
-  if (!(rate > 0)) {
-    throw new ConfigError({
-      message: `maxCallsPerSecond must be a number above 0, but it is ${rate}.`,
-      fields: { option: "maxCallsPerSecond", value: rate },
-    });
-  }
-  const names = Object.keys(defaultLimits) as (keyof typeof defaultLimits)[];
-  const given = names.filter((name) => options[name] !== undefined);
-  const limits = {
-    ...defaultLimits,
-    ...Object.fromEntries(given.map((name) => [name, options[name]])),
+  const { maxBodyBytes = 33_554_432 } = options;
+  return {
+    requestTimeoutMs: options.requestTimeoutMs ?? 600_000,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    bodyTimeoutMs: options.bodyTimeoutMs ?? 60_000,
+    maxBodyBytes,
+    maxBytesInFlight: options.maxBytesInFlight ?? defaultBytesInFlight(maxBodyBytes),
+    maxSessions: options.maxSessions ?? 100_000,
   };
-  const { maxBodyBytes } = limits;
-  const { maxBytesInFlight = defaultBytesInFlight(maxBodyBytes) } = options;
-  const half = Math.max(maxBodyBytes, Math.floor(maxBytesInFlight / 2));
-  const { maxSessionBytesInFlight = half } = options;
-  return { ...limits, maxBytesInFlight, maxSessionBytesInFlight };
 }
 
 /** @throws ConfigError */

@@ -104,7 +104,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { model, store = createMemoryTraceStore() } = options;
   const { adminToken = createToken("admin"), onError = () => undefined } = options;
   const { onWarning = () => undefined } = options;
-  const { sessionIdleMs, maxCallsPerSecond = Infinity } = options;
+  const { sessionIdleMs } = options;
   const limits = checkLimits(options);
   checkAdminToken(adminToken);
   const report = (error: unknown): void => {
@@ -131,7 +131,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...defined({ promptLimit: options.promptLimit }),
     report,
   });
-  const workers = options.workers ?? target.workers;
   const metrics: GatewayMetrics = new GatewayMetrics({
     sessions: () => sessions.size,
     callsInFlight: () => sessions.callsInFlight,
@@ -140,9 +139,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const exchanges =
     options.exchanges === undefined ? undefined : new ExchangeRecorder(options.exchanges);
-  const { maxConcurrentCalls, maxSessions } = limits;
-  const callLimits = { maxConcurrentCalls, maxCallsPerSecond };
-  const services = { store, metrics, callLimits, maxSessions, sessionIdleMs, report };
+  const { maxSessions } = limits;
+  const services = { store, metrics, maxSessions, sessionIdleMs, report };
   const sessions: SessionTable = new SessionTable(services);
   const app = createApp({
     ...limits,
@@ -154,7 +152,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     bodyBudget: new BodyBudget(limits),
     metrics,
     ignored: new IgnoredFields(metrics, warn),
-    ...(workers ? { workers } : {}),
     ...(exchanges ? { exchanges, onBody: exchanges.onBody } : {}),
     adminDigest: tokenDigest(adminToken),
     isOpen: options.open === true,

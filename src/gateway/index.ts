@@ -8,7 +8,6 @@ export { createGateway } from "./gateway.ts";
 export type { Gateway, ListenOptions } from "./gateway.ts";
 export type { GatewayOptions } from "./gateway-options.ts";
 export type { ExchangeListener, HttpExchange, KeptBody } from "./http/exchange.ts";
-export type { WorkerAdmin, WorkerSpec, WorkerStatus } from "./worker-admin.ts";
 
 export { createMemoryTraceStore } from "./store/memory-trace-store.ts";
 export type {

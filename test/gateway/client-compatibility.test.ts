@@ -103,7 +103,7 @@ describe("addresses", () => {
       "//sessions",
       "/sessions//",
       "//metrics/",
-      "/admin//workers",
+      "/admin//flush",
       "/sessions/session-0/",
     ]) {
       const headers = { authorization: `Bearer ${apiKey}` };

@@ -40,13 +40,13 @@ interface Slow extends AsyncDisposable {
   traceCount(): Promise<number>;
 }
 
-async function open(script: Script, headersAfterMs = 200): Promise<Slow> {
+/** The headers come after four times `keepAliveMs`. */
+async function open(script: Script, keepAliveMs = 50): Promise<Slow> {
   const errors: unknown[] = [];
   const gateway = createGateway({
     target: createScriptedTarget(script),
     model,
-    headersAfterMs,
-    keepAliveMs: 200,
+    keepAliveMs,
     onError: (error) => errors.push(error),
   });
   await gateway.listen();
@@ -162,7 +162,7 @@ describe.concurrent("a failure after the headers", () => {
   it.each(Object.entries(clients))(
     "is an error for %s, never an answer",
     async (_name, request) => {
-      await using world = await open(failing, 100);
+      await using world = await open(failing, 25);
       const failure = await request(world).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Error);
       expect(world.errors).toHaveLength(1);
@@ -171,7 +171,7 @@ describe.concurrent("a failure after the headers", () => {
   );
 
   it("is in the body, whose end is missing", async () => {
-    await using world = await open(failing, 100);
+    await using world = await open(failing, 25);
     const url = new URL(`${world.baseURL}/chat/completions`);
     const body = JSON.stringify({ messages });
     const socket = connect(Number(url.port), url.hostname);

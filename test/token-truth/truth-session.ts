@@ -9,10 +9,9 @@ const metrics = new GatewayMetrics({
   callsWaiting: () => 0,
   storeStats: () => ({ commits: 0, commitSeconds: 0 }),
 });
-const callLimits = { maxConcurrentCalls: 100, maxCallsPerSecond: Infinity };
 
 export function openTruthSession(uid: string, seed: number): CaptureSession {
   const options = { uid, seed, sampling: {} };
   const stored = { ...options, keyDigest: new Uint8Array(32), createdAt: 0, traceCount: 0 };
-  return new CaptureSession(stored, { store: createMemoryTraceStore(), metrics, callLimits });
+  return new CaptureSession(stored, { store: createMemoryTraceStore(), metrics });
 }

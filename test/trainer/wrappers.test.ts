@@ -55,8 +55,6 @@ const httpTarget: Required<HttpTarget> = {
   retryDelayMs: 1,
   healthIntervalMs: 1,
   healthTimeoutMs: 1,
-  failuresToOpen: 1,
-  reopenAfterMs: 1,
   offloadFrom: 1,
   maxResponseBytes: 1,
 };

@@ -26,7 +26,6 @@ Examples:
   $ agent-trainer eval shop.yaml --model http://localhost:8000/v1 --limit 20
   $ agent-trainer eval shop.yaml --command "python agent.py"
   $ agent-trainer eval shop.yaml --model https://api.openai.com/v1 --model-name gpt-4o-mini --key-env OPENAI_API_KEY
-  $ agent-trainer eval shop.yaml --model anthropic:https://api.anthropic.com/v1 --key-env ANTHROPIC_API_KEY
   $ agent-trainer eval shop.yaml --resume evals/2026-01-31T12-00-00-1a2b3c
 
 Sampling options are those of rollout.val; overrides as for train: rollout.val.temperature=0.6

@@ -32,7 +32,7 @@ Create a session, then point the agent at its URL and API key; the agent itself 
 const drainMs = 10_000;
 
 const openNotice = `warning: --open: no token is required. Every program on this machine can use the model, read
-warning: all traces and change the workers. Use it only for clients that cannot send a token.
+warning: all traces. Use it only for clients that cannot send a token.
 `;
 
 async function stop(gateway: Gateway, io: CliIo): Promise<void> {
@@ -50,7 +50,7 @@ export const command: CliCommand = defineCommand({
       .option("--worker <url>", "URL of an inference server; repeat the flag for several", repeated)
       .addOption(
         new Option("--kind <kind>", "server software of the workers")
-          .choices(["auto", "vllm", "sglang", "llamacpp", "openai", "anthropic"])
+          .choices(["auto", "vllm", "sglang", "llamacpp", "openai"])
           .default(undefined, "auto: detected per worker"),
       )
       .option(

@@ -39,7 +39,7 @@ export interface EndpointFlags {
 /** Descriptions of these flags. */
 export const endpointHelp: Readonly<Record<keyof EndpointFlags, string>> = {
   model:
-    "URL of an OpenAI-compatible endpoint (of Anthropic's API: anthropic:URL), run folder, checkpoint, or model name (default: model.name)",
+    "URL of an OpenAI-compatible endpoint, run folder, checkpoint, or model name (default: model.name)",
   modelName: "model as the endpoint names it (default: what it lists first)",
   keyEnv: `environment variable with the key of the endpoint (default: ${workerKeyVariable})`,
   command: "command that is the agent; the same as agent_command.run=...",
@@ -59,7 +59,7 @@ export function endpointKey({ keyEnv }: EndpointFlags): string | undefined {
 /** @throws ConfigError for flags of an endpoint where there is none. */
 export function evaluatedModel(flags: EndpointFlags): string | ModelEndpoint | undefined {
   const { model, modelName } = flags;
-  if (model !== undefined && /^(?:anthropic:)?https?:\/\//iu.test(model)) {
+  if (model !== undefined && /^https?:\/\//iu.test(model)) {
     const apiKey = endpointKey(flags);
     return {
       url: model,

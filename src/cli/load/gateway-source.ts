@@ -69,10 +69,9 @@ async function describe(worker: HttpWorker): Promise<{ line: string; model?: str
 async function startWorkers(urls: readonly string[], flags: SourceFlags): Promise<Source> {
   const { kind = "auto", tokenizer } = flags;
   const apiKey = process.env[workerKeyVariable] ?? "";
-  const workers = urls.map((url, i): HttpWorker => ({
+  const workers = urls.map((url): HttpWorker => ({
     url,
     kind,
-    id: `worker-${i + 1}`,
     ...(apiKey === "" ? {} : { apiKey }),
   }));
   const [renderer, found] = await Promise.all([

@@ -9,7 +9,6 @@ import { ApiError } from "./api-error.ts";
 export interface BodyBudgetLimits {
   /** Of all sessions together. */
   readonly maxBytesInFlight: number;
-  readonly maxSessionBytesInFlight: number;
   readonly maxBodyBytes: number;
   readonly bodyTimeoutMs: number;
 }
@@ -51,10 +50,13 @@ export class BodyBudget {
   readonly #limits: BodyBudgetLimits;
   readonly #bySession = new Map<string, number>();
   readonly #all: ByteBudget;
+  /** Of one session. */
+  readonly #share: number;
 
   constructor(limits: BodyBudgetLimits) {
     this.#limits = limits;
     this.#all = new ByteBudget(limits.maxBytesInFlight);
+    this.#share = Math.max(limits.maxBodyBytes, Math.floor(limits.maxBytesInFlight / 2));
   }
 
   /** Bytes that are counted now. */
@@ -114,11 +116,10 @@ export class BodyBudget {
 
   #takeOfSession(session: string, bytes: number): void {
     const held = this.#bySession.get(session) ?? 0;
-    const { maxSessionBytesInFlight: limit } = this.#limits;
-    if (held > 0 && held + bytes > limit) {
+    if (held > 0 && held + bytes > this.#share) {
       throw new ApiError({
         status: 429,
-        message: `This session has requests of ${held} bytes in flight; with ${bytes} more it would pass the ${limit} that are allowed.`,
+        message: `This session has requests of ${held} bytes in flight; with ${bytes} more it would pass the ${this.#share} that are allowed.`,
         reason: "bytes_in_flight_exceeded",
         retryAfterS,
       });

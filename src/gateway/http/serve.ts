@@ -9,12 +9,13 @@ import { EarlyReply, jsonHeaders, type JsonReply, type Reply, writeEarly } from 
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
-  readonly maxHeaderBytes: number;
 }
 
 const closeGraceMs = 500;
+/** Of a request's headers, its URL included. */
+const maxHeaderBytes = 16_384;
+const headersTimeoutMs = 10_000;
 /** How often Node looks for connections that are late. */
 const lateCheckMs = 1000;
 
@@ -72,7 +73,7 @@ export async function serve(
   app: (request: Request) => Promise<Reply>,
   options: ServeOptions,
 ): Promise<Listening> {
-  const { host, port, headersTimeoutMs, bodyTimeoutMs, maxHeaderBytes } = options;
+  const { host, port, bodyTimeoutMs } = options;
   // A library leaves the process's Request and Response as they are.
   const listener = getRequestListener(
     async (request, { outgoing }) => {
@@ -83,7 +84,7 @@ export async function serve(
   );
   const limits = {
     maxHeaderSize: maxHeaderBytes,
-    headersTimeout: headersTimeoutMs,
+    headersTimeout: Math.min(headersTimeoutMs, bodyTimeoutMs),
     // Headers and body together, as Node counts.
     requestTimeout: headersTimeoutMs + bodyTimeoutMs,
     connectionsCheckingInterval: lateCheckMs,

@@ -3,9 +3,7 @@ import type { ChatMessage, ToolCall } from "../../core/message.ts";
 import type { SamplingParams } from "../../core/policy.ts";
 import { wireTool } from "../../core/tool-json.ts";
 import type { Trace } from "../../core/trace.ts";
-import { redact } from "../../util/redact.ts";
 import type { CaptureSession } from "../session/session.ts";
-import type { WorkerStatus } from "../worker-admin.ts";
 import { defined } from "../../util/defined.ts";
 
 export interface WireToolCall {
@@ -113,20 +111,5 @@ export function toWireSession(session: CaptureSession): Readonly<Record<string, 
     seed: options.seed,
     // JSON drops what is undefined.
     sampling_params: { temperature, top_p: topP, top_k: topK, min_p: minP, max_tokens: maxTokens },
-  };
-}
-
-/** A worker, without what opens it. */
-export function toWireWorker(worker: WorkerStatus): Readonly<Record<string, unknown>> {
-  return {
-    worker_id: worker.id,
-    url: redact(worker.url),
-    api_path: worker.apiPath,
-    model_name: worker.modelName,
-    weight: worker.weight,
-    healthy: worker.healthy,
-    draining: worker.draining,
-    active_requests: worker.activeRequests,
-    kind: worker.kind ?? null,
   };
 }

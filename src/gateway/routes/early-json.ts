@@ -13,6 +13,9 @@ import {
   type Reply,
 } from "../http/reply.ts";
 
+/** How long a call may be silent before its response begins. */
+export const headersAfterMs = ({ keepAliveMs }: GatewayContext): number => 4 * keepAliveMs;
+
 /** @throws what `work` rejects with, as long as nothing was sent. */
 export async function replyInTime(
   gateway: GatewayContext,
@@ -21,10 +24,9 @@ export async function replyInTime(
   onLeave: () => void,
   headers: MoreHeaders,
 ): Promise<Reply> {
-  const { headersAfterMs, keepAliveMs } = gateway;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, headersAfterMs, null);
+    timer = setTimeout(resolve, headersAfterMs(gateway), null);
   });
   try {
     const reply = await Promise.race([work, late]);
@@ -40,5 +42,5 @@ export async function replyInTime(
       return { text: JSON.stringify(errorBody(error, errorShapeOf(url))), isWhole: false };
     },
   );
-  return new EarlyReply(outcome, keepAliveMs, onLeave, headers);
+  return new EarlyReply(outcome, gateway.keepAliveMs, onLeave, headers);
 }

@@ -14,7 +14,7 @@ import type { JsonFields } from "../../util/json-object.ts";
 import type { SessionRoute } from "../http/path.ts";
 import { JsonReply, type MoreHeaders, type Reply, unenforcedHeaders } from "../http/reply.ts";
 import type { CaptureSession } from "../session/session.ts";
-import { replyInTime } from "./early-json.ts";
+import { headersAfterMs, replyInTime } from "./early-json.ts";
 import { type FieldTable, ignoredFields } from "./fields/field-table.ts";
 import {
   identifyCall,
@@ -114,7 +114,7 @@ async function responseStream(
     sendHeaders = resolve;
   });
   // Clients give up on a server that is silent for too long.
-  const late = setTimeout(() => sendHeaders?.(), gateway.headersAfterMs);
+  const late = setTimeout(() => sendHeaders?.(), headersAfterMs(gateway));
   const running = begin(context, {
     ...call,
     onPrompt: (promptTokens) => {

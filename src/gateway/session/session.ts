@@ -4,7 +4,7 @@ import { toApiError } from "../http/api-error.ts";
 import { adapterOfRole, type SessionOptions } from "../../core/session.ts";
 import type { Trace } from "../../core/trace.ts";
 import type { CallAbort } from "../call/call-abort.ts";
-import { CallLimiter, type CallLimits } from "./call-limits.ts";
+import { CallLimiter } from "./call-limits.ts";
 import { Conversation } from "./conversation.ts";
 import { FailedCalls } from "./failed-calls.ts";
 import { LostResponses } from "./lost-responses.ts";
@@ -17,7 +17,6 @@ import type { StoredSession, TraceStore } from "../store/trace-store.ts";
 export interface SessionServices {
   readonly store: TraceStore;
   readonly metrics: GatewayMetrics;
-  readonly callLimits: CallLimits;
 }
 
 export class CaptureSession {
@@ -54,7 +53,7 @@ export class CaptureSession {
     this.options = stored;
     this.#traceCount = stored.traceCount;
     this.#services = services;
-    this.#limiter = new CallLimiter(services.callLimits);
+    this.#limiter = new CallLimiter();
     // A new session has nothing to read.
     if (stored.traceCount === 0) this.#restoring = Promise.resolve();
   }
@@ -153,7 +152,7 @@ export class CaptureSession {
           message: "The session was closed before this call was dispatched.",
         });
       }
-      this.#limiter.enter(start);
+      this.#limiter.enter();
       try {
         const result = await this.#run(abort, work());
         outcome = "done";

@@ -12,15 +12,12 @@ import { Dispatcher } from "./workers/pool/dispatcher.ts";
 import { defaultOffloadFrom, UpstreamRequests } from "./workers/requests/upstream-requests.ts";
 import { WorkerPool } from "./workers/pool/worker-pool.ts";
 import { httpTokenSource } from "./workers/http-token-source.ts";
-import type { Worker } from "./workers/pool/worker.ts";
 
 const defaults = {
   maxAttempts: 5,
   retryDelayMs: 200,
   healthIntervalMs: 10_000,
   healthTimeoutMs: 5_000,
-  failuresToOpen: 3,
-  reopenAfterMs: 5_000,
   maxResponseBytes: 268_435_456,
 };
 
@@ -78,10 +75,7 @@ function createHttpTarget(target: HttpTarget, services: TargetServices): Target 
     });
   }
   const upstream = new UpstreamRequests(offloadFrom, services.report);
-  const onGone = (worker: Worker): void => {
-    upstream.forget(worker);
-  };
-  const workerPool = new WorkerPool(target.workers, { ...limits, deadlines, model, onGone });
+  const workerPool = new WorkerPool(target.workers, { ...limits, deadlines, model });
   const dispatcher = new Dispatcher(workerPool, gate, limits);
   const shared = { workerPool, dispatcher, upstream, gate, requestTimeoutMs };
   if (tokenMode === "server" || !renderer) return createChatTarget(shared);
@@ -90,7 +84,6 @@ function createHttpTarget(target: HttpTarget, services: TargetServices): Target 
     ...defined({ contextLength }),
   });
   return overlay(createTokenTarget(source, renderer, promptLimit), {
-    workers: workerPool,
     [Symbol.asyncDispose]: async () => {
       workerPool.close();
       await upstream.close();

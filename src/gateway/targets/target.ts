@@ -10,7 +10,6 @@ import type { CallGate } from "../call/call-gate.ts";
 import type { CallUsage, Completion } from "../call/call-request.ts";
 import type { SessionCall } from "../call/plan-call.ts";
 import type { PreparedCall, PromptLimit } from "../call/prompt.ts";
-import type { WorkerAdmin } from "../worker-admin.ts";
 
 export interface TargetCall extends SessionCall {
   readonly abort: CallAbort;
@@ -62,8 +61,6 @@ export interface Target extends AsyncDisposable {
   readonly abilities: TargetAbilities;
   /** Longest prompt + completion, in tokens. @default not known */
   readonly contextLength?: number;
-  /** Absent where there are no workers. */
-  readonly workers?: WorkerAdmin;
   /**
    * Resolves as soon as the call ends, aborted calls with what was sampled.
    * @throws what rendering or sampling throws.

@@ -19,16 +19,13 @@ import type { DatasetInput } from "../../datasets/tasks/task.ts";
 import type { EvaluationItem } from "../../runs/evaluations/evaluation-item.ts";
 import type { EvaluationSummary } from "../../runs/evaluations/summary.ts";
 
-/** A model behind an endpoint that speaks OpenAI's or Anthropic's protocol. */
+/** A model behind an endpoint that speaks OpenAI's protocol. */
 export interface ModelEndpoint {
-  /**
-   * With or without the path of its routes, such as `https://api.openai.com/v1`; with `anthropic:` before
-   * it for Anthropic's Messages API, which `https://api.anthropic.com` needs not.
-   */
+  /** With or without the path of its routes, such as `https://api.openai.com/v1`. */
   readonly url: string;
   /** The model as the endpoint names it. @default what it lists first */
   readonly name?: string;
-  /** Sent to the endpoint, as a bearer token or as `x-api-key` of Anthropic's API. @default none */
+  /** Sent to the endpoint, as a bearer token. @default none */
   readonly apiKey?: string;
   /** What the endpoint runs. @default "auto", which probes it */
   readonly kind?: WorkerKind | "auto";
@@ -48,10 +45,9 @@ export interface EvaluationRunOptions<Row> {
   /** Tasks or rows to evaluate on. @default what the option `dataset.val` of `config` names */
   readonly dataset?: DatasetInput<Row>;
   /**
-   * What is evaluated: the URL of an OpenAI-compatible endpoint, `anthropic:` and that of one of Anthropic's
-   * API, or an object with its key; the folder of a
-   * run (its newest checkpoint) or of a checkpoint; the name of a model that the backend knows; or what
-   * samples in this process.
+   * What is evaluated: the URL of an OpenAI-compatible endpoint, or an object with its key; the folder of a run
+   * (its newest checkpoint) or of a checkpoint; the name of a model that the backend knows; or what samples
+   * in this process.
    * @default the option `model.name` of `config`
    */
   readonly model?: string | ModelEndpoint | InferenceTarget;

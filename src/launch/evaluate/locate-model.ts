@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { loadConfig } from "../../config/load.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import type { HttpWorker, InferenceTarget, WorkerKind } from "../../core/backend.ts";
+import type { HttpWorker, InferenceTarget } from "../../core/backend.ts";
 import { AgentTrainerError, CheckpointError, ConfigError } from "../../core/errors.ts";
 import type { WorkerFacts } from "../../gateway/targets/workers/pool/worker.ts";
 import { probeWorker } from "../../gateway/targets/workers/pool/worker-probe.ts";
@@ -11,6 +11,7 @@ import { UpstreamError } from "../../gateway/targets/workers/upstream-error.ts";
 import { type Checkpoint, listCheckpoints, readCheckpoint } from "../../runs/checkpoint.ts";
 import { readHandedOver } from "../../runs/rounds/handed-over.ts";
 import { namedCheckpoint } from "../../util/files/checkpoint-name.ts";
+import { defined } from "../../util/defined.ts";
 import { redact } from "../../util/redact.ts";
 import { findKept, namesStep } from "./open-checkpoint.ts";
 import type { EvaluationRunOptions, ModelEndpoint } from "./evaluation-options.ts";
@@ -37,14 +38,7 @@ export type LocatedModel =
 
 const configFile = "config.resolved.yaml";
 
-const endpointUrl = /^(?:anthropic:)?https?:\/\//iu;
-
-/** `anthropic:` before a URL says which protocol it speaks; Anthropic's own host needs no prefix. */
-function addressOf({ url, kind }: ModelEndpoint): { url: string; kind: WorkerKind | "auto" } {
-  const plain = url.replace(/^anthropic:(?=https?:)/iu, "");
-  const isAnthropic = plain !== url || /^https:\/\/api\.anthropic\.com(?:[:/]|$)/iu.test(plain);
-  return { url: plain, kind: kind ?? (isAnthropic ? "anthropic" : "auto") };
-}
+const endpointUrl = /^https?:\/\//iu;
 
 /** @throws UpstreamError, which says what to do. */
 async function reach(worker: HttpWorker): Promise<WorkerFacts> {
@@ -64,9 +58,8 @@ async function reach(worker: HttpWorker): Promise<WorkerFacts> {
 
 /** @throws AgentTrainerError when it has to be asked for its model and does not respond. */
 async function locateEndpoint(endpoint: ModelEndpoint): Promise<LocatedModel> {
-  const { apiKey } = endpoint;
-  const { url, kind } = addressOf(endpoint);
-  const worker = { url, kind, ...(apiKey === undefined ? {} : { apiKey }) };
+  const { url, kind, apiKey } = endpoint;
+  const worker = { url, ...defined({ kind, apiKey }) };
   const name = endpoint.name ?? (await reach(worker)).model;
   if (name === "") {
     throw new ConfigError({

@@ -147,7 +147,6 @@ describe("the admin routes", () => {
     const { client, call } = setUp();
     await call(await client.createSession());
     expect(await client.json("/health")).toEqual({ status: "ok" });
-    expect(await client.json("/health/workers")).toMatchObject({ workers: [], healthy: 0 });
     const metrics = await (await client.send("/metrics")).text();
     expect(metrics).toContain('traces_total{protocol="openai-chat",trainable="yes"} 1');
     expect(metrics).toContain("agent_trainer_gateway_sessions_open 1");
@@ -162,8 +161,6 @@ describe("the admin routes", () => {
       reason: "session_exists",
       param: "session_id",
     });
-    const adding = client.send("/admin/workers", { body: { url: "http://w" } });
-    await expect(adding).rejects.toMatchObject({ status: 501 });
     await expect(client.send("/traces/none")).rejects.toMatchObject({ reason: "trace_not_found" });
     await expect(client.send("/sessions", { method: "PUT" })).rejects.toMatchObject({
       status: 405,
@@ -209,7 +206,6 @@ it("answers rLLM's client in its names", async () => {
   });
   expect((await admin("POST", "/admin/weight_version", { weight_version: "x" })).status).toBe(400);
   expect((await admin("POST", "/admin/weight_version", {})).status).toBe(400);
-  expect(await (await admin("GET", "/admin/workers")).json()).toEqual([]);
   const both = { session_ids: ["t1:0", "t1:1"] };
   expect(await (await admin("POST", "/sessions/batch_delete", both)).json()).toEqual({
     deleted: 1,

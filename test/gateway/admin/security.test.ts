@@ -109,8 +109,7 @@ describe("sockets", () => {
   });
 
   it("are cut when headers or a body trickle", async () => {
-    const limits = { headersTimeoutMs: 200, bodyTimeoutMs: 300 };
-    const { port, session } = await listen(limits);
+    const { port, session } = await listen({ bodyTimeoutMs: 300 });
     const head = `POST /sessions/mine/v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${session.apiKey}\r\n`;
     const drip = Array.from({ length: 100 }, (_, i) => `X-${i}: y\r\n`);
     const body = Array.from({ length: 100 }, () => " ");
@@ -125,9 +124,9 @@ describe("sockets", () => {
   });
 
   it("are cut when headers or bodies are huge", async () => {
-    const { port, session } = await listen({ maxBodyBytes: 1000, maxHeaderBytes: 4096 });
+    const { port, session } = await listen({ maxBodyBytes: 1000 });
     const head = `POST /sessions/mine/v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${session.apiKey}\r\n`;
-    expect(await raw(port, [`${head}X: ${"y".repeat(5000)}\r\n\r\n`])).toMatch(/^HTTP\/1\.1 431/);
+    expect(await raw(port, [`${head}X: ${"y".repeat(20_000)}\r\n\r\n`])).toMatch(/^HTTP\/1\.1 431/);
     const declared = await raw(port, [`${head}Content-Length: 99999999999\r\n\r\n{`]);
     expect(declared).toMatch(/^HTTP\/1\.1 413/);
     const chunk = `${(600).toString(16)}\r\n${" ".repeat(600)}\r\n`;
@@ -156,47 +155,31 @@ describe("sockets", () => {
 describe("limits", () => {
   it("bound the calls of one session, not those of others", async () => {
     const hold = gate();
-    const { open: openSession, admin } = createTestGateway(
-      () => "ok",
-      { beforeChunk: () => hold.opened },
-      { maxConcurrentCalls: 2 },
-    );
+    const most = 1024;
+    const options = { beforeChunk: () => hold.opened };
+    const { open: openSession, admin } = createTestGateway(() => "ok", options);
     const [greedy, other] = [await openSession(), await openSession()];
     const body = { messages: [userSays("x")] };
-    const running = [greedy.post(body), greedy.post(body)];
-    await sleep(10);
+    const running = Array.from({ length: most }, () => greedy.post(body));
     const refused = await greedy.post(body);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
     expect(await refused.json()).toMatchObject({ error: { code: "concurrency_limit_exceeded" } });
     const elsewhere = other.post(body);
     hold.open();
     const responses = await Promise.all([...running, elsewhere]);
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual(running.concat(elsewhere).map(() => 200));
     expect((await greedy.post(body)).status).toBe(200);
     const metrics = await (await admin("GET", "/metrics")).text();
     expect(metrics).toContain('requests_refused_total{reason="concurrency_limit_exceeded"} 1');
   });
 
-  it("bound how often a session calls", async () => {
-    const { open: openSession } = createTestGateway(() => "ok", {}, { maxCallsPerSecond: 20 });
-    const session = await openSession();
-    const responses = await Promise.all(
-      Array.from({ length: 40 }, () => session.post({ messages: [userSays("x")] })),
-    );
-    const refused = responses.filter(({ status }) => status === 429);
-    expect(refused.length).toBeGreaterThanOrEqual(18);
-    expect(refused[0]!.headers.get("retry-after")).toBe("1");
-    await sleep(120);
-    expect((await session.post({ messages: [userSays("x")] })).status).toBe(200);
-  });
-
   it("bound the number of sessions and the length of URLs", async () => {
-    const options = { maxSessions: 2, maxUrlBytes: 200 };
+    const options = { maxSessions: 2 };
     const { admin, gateway } = createTestGateway(() => "ok", {}, options);
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await admin("POST", "/sessions", {})).status);
     expect(statuses).toEqual([201, 201, 429]);
-    const long = new Request(`${origin}/${"x".repeat(300)}`);
+    const long = new Request(`${origin}/${"x".repeat(9000)}`);
     expect((await gateway.fetch(long)).status).toBe(414);
   });
 
@@ -222,12 +205,12 @@ describe("limits", () => {
     const target = createScriptedTarget([]);
     const wrong: Partial<GatewayOptions>[] = [
       { maxSessions: 0 },
-      { maxConcurrentCalls: 1.5 },
-      { maxCallsPerSecond: 0 },
-      { maxCallsPerSecond: Number.NaN },
+      { maxBytesInFlight: 1.5 },
+      { maxBodyBytes: Number.NaN },
+      { requestTimeoutMs: Infinity },
       { sessionIdleMs: -1 },
       { bodyTimeoutMs: 2 ** 31 },
-      { maxUrlBytes: 0 },
+      { keepAliveMs: 2 ** 29 },
     ];
     for (const options of wrong) {
       const [name] = Object.keys(options);

@@ -48,7 +48,6 @@ it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async
     renderer,
     // Long enough that only stalls meet it, however busy the machine is.
     deadlines: { betweenBytesMs: 500 },
-    failuresToOpen: 1_000_000,
     retryDelayMs: 1,
   });
   let failed = 0;
@@ -84,7 +83,6 @@ it(`leaves nothing behind after ${3 * calls} calls`, { timeout: 900_000 }, async
   expect(failed).toBeLessThan((3 * calls) / 100);
   // A session's place at a worker is remembered, about 100 bytes of it, for the latest 100,000.
   expect(after - before).toBeLessThan(4 + calls / 5_000);
-  expect(await world.admin("GET", "/admin/workers")).toMatchObject([{ active_requests: 0 }]);
   expect(await world.admin("GET", "/sessions")).toHaveLength(1);
   expect(upstream.active).toBe(0);
   // Idle connections are let go, however many a busy moment had opened.

@@ -75,7 +75,6 @@ describe("60 bodies at once, of more bytes than the heap has", () => {
 describe("BodyBudget", () => {
   const limits = {
     maxBytesInFlight: 100,
-    maxSessionBytesInFlight: 60,
     maxBodyBytes: 80,
     bodyTimeoutMs: 200,
   };
@@ -153,7 +152,6 @@ describe("a body without a declared size", () => {
       target: createScriptedTarget(() => "ok"),
       model: "m",
       maxBytesInFlight: 1000,
-      maxSessionBytesInFlight: 1000,
     });
     const { port } = await gateway.listen();
     const session = await gateway.sessions.open({ uid: "s", seed: 1, sampling: {} });

@@ -93,13 +93,13 @@ describe("exchanges on another thread", () => {
     await expect.poll(() => upstream.active).toBe(0);
   });
 
-  it("close their connections when the worker goes", async () => {
+  it("close their connections with the thread", async () => {
     await using upstream = await createUpstream({ script: () => "hi" });
     const connection = connect(upstream.url);
     const there = thread();
     await collect(there.run(connection, asking("q", false), patient()));
     expect(upstream.connections).toBe(1);
-    there.forget(connection);
+    await there.close();
     await expect.poll(() => upstream.connections).toBe(0);
   });
 

@@ -356,8 +356,6 @@ describe("whole responses", () => {
     const raw = JSON.stringify(whole({ tool_calls: [part({ id: "a" }, "f", "HERE")] }));
     const { calls } = await ask({}, { raw: raw.replace('"HERE"', text) });
     expect(calls).toEqual([`f(${text})`]);
-    const anthropic = `{"content":[{"type":"tool_use","id":"a","name":"f","input":${text}}],"stop_reason":"tool_use"}`;
-    expect((await ask({}, { raw: anthropic, kind: "anthropic" })).calls).toEqual([`f(${text})`]);
   });
 
   it("keeps them on the way to Anthropic's protocol", async () => {
@@ -430,8 +428,6 @@ describe("the end of a response", () => {
     expect(messages.text).toContain('"stop_reason":"refusal"');
     const responses = await ask(filtered, { path: "responses" });
     expect(responses.text).toContain('"incomplete_details":{"reason":"content_filter"}');
-    const anthropic = { content: [{ type: "text", text: "hi" }], stop_reason: "refusal" };
-    expect((await ask(anthropic, { kind: "anthropic" })).finish).toBe("content_filter");
   });
 
   it.each([
@@ -486,8 +482,6 @@ describe("what a server is asked", () => {
     expect([many["tool_choice"], many["tools"]]).toEqual(["required", [tool("f"), tool("g")]]);
     const one = await askFor(choice("required", "g"));
     expect([one["tool_choice"], one["tools"]]).toEqual([named("g"), [tool("f"), tool("g")]]);
-    const anthropic = await askFor(choice("auto", "g"), { kind: "anthropic" });
-    expect(anthropic["tools"]).toMatchObject([{ name: "g" }]);
   });
 
   it("is trained on where the choice forces nothing", async () => {

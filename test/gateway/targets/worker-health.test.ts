@@ -1,7 +1,7 @@
 /** What takes a worker from other sessions, and what does not: bad answers are the trouble of one call. */
 import { describe, expect, it } from "vitest";
 import { createUpstream, type Fault, type UpstreamOptions } from "../../../src/testing/index.ts";
-import { openWorld, renderer, type HttpWorld } from "../http-world.ts";
+import { openWorld, renderer, serveHttp } from "../http-world.ts";
 
 const messages = [{ role: "user", content: "q" }];
 const image = [
@@ -45,11 +45,6 @@ async function streamedText(response: Response): Promise<string> {
   return (await streamedChoices(response)).map(({ delta }) => delta.content ?? "").join("");
 }
 
-const healthy = async (world: HttpWorld): Promise<unknown> =>
-  ((await world.admin("GET", "/admin/workers")) as { healthy: boolean }[]).map(
-    (worker) => worker.healthy,
-  );
-
 describe("llama.cpp's server", () => {
   const kind: NonNullable<UpstreamOptions["kind"]> = "llamacpp";
 
@@ -71,7 +66,6 @@ describe("llama.cpp's server", () => {
         expect(said).toBe("fine 👍🏽 yes");
       }
       expect(upstream.calls).toHaveLength(5);
-      expect(await healthy(world)).toEqual([true]);
       const traces = await world.session.traces();
       expect(traces.map(({ untrainable }) => untrainable)).toEqual(
         Array.from({ length: 5 }, () => expect.stringMatching(why)),
@@ -104,7 +98,6 @@ describe("llama.cpp's server", () => {
       );
       expect(await contentOf(await world.post({ messages }, { uid: `other${i}` }))).toBe("ok");
     }
-    expect(await healthy(world)).toEqual([true]);
   });
 
   it("is asked for the whole where tools are offered in a stream, and that is streamed", async () => {
@@ -153,7 +146,6 @@ describe("a worker's own status", () => {
     await using world = await openWorld({
       workers: [{ url: upstream.url, id: "w" }],
       maxAttempts: 2,
-      failuresToOpen: 1,
     });
     for (let i = 0; i < 3; i++) {
       const response = await world.post({ messages });
@@ -161,7 +153,6 @@ describe("a worker's own status", () => {
       const { error } = (await response.json()) as WireError;
       expect(error.message).toBe(`The worker "w" responded with ${status}: out of cheese`);
     }
-    expect(await healthy(world)).toEqual([true]);
   });
 
   it("5xx is tried at another worker first", async () => {
@@ -193,38 +184,54 @@ describe("answers that cannot be read", () => {
       workers: [{ url: upstream.url }],
       renderer,
       maxAttempts: 3,
-      failuresToOpen: 1,
     });
     for (let i = 0; i < 2; i++) expect((await world.post({ messages })).status).toBe(502);
-    expect(await healthy(world)).toEqual([true]);
     expect((await world.post({ messages })).status).toBe(200);
   });
 });
 
-it("the retries of one call are one failure of its worker", async () => {
+it("the only worker gets calls as long as it is well, however many fail", async () => {
   // Health checks are answered; only calls lose their connection.
+  let isBroken = true;
   await using upstream = await createUpstream({
     script: () => "ok",
-    fault: (call) => (call < 12 ? { type: "reset" } : undefined),
+    fault: () => (isBroken ? { type: "reset" } : undefined),
   });
   await using world = await openWorld({
     workers: [{ url: upstream.url }],
     renderer,
     maxAttempts: 4,
-    failuresToOpen: 3,
     healthIntervalMs: 60_000,
-    reopenAfterMs: 60_000,
   });
-  const codes: string[] = [];
-  for (let i = 0; i < 4; i++) {
-    codes.push(((await (await world.post({ messages })).json()) as WireError).error.code);
-    if (i === 1) expect(await healthy(world)).toEqual([true]);
+  for (let i = 0; i < 3; i++) {
+    const { error } = (await (await world.post({ messages })).json()) as WireError;
+    expect(error.code).toBe("upstream_unreachable");
   }
-  // Two calls with four tries each leave it open; the third call's first failure shuts it.
-  expect(codes).toEqual([
-    "upstream_unreachable",
-    "upstream_unreachable",
-    "no_healthy_worker",
-    "no_healthy_worker",
-  ]);
+  isBroken = false;
+  expect(await contentOf(await world.post({ messages }))).toBe("ok");
+});
+
+it.each([
+  [200, 200],
+  [401, 200],
+  [404, 200],
+  [429, 200],
+  [500, 503],
+  [503, 503],
+])("a first health check with %i makes a call %i", async (status, expected) => {
+  let checks = 0;
+  await using server = await serveHttp((request, response) => {
+    if (request.url === "/health") checks++;
+    response.writeHead(request.method === "GET" ? status : 200, {
+      "content-type": "application/json",
+    });
+    const message = { role: "assistant", content: "ok" };
+    response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop" }] }));
+  });
+  await using world = await openWorld({
+    workers: [{ url: server.url, kind: "vllm", modelName: "m" }],
+    healthIntervalMs: 60_000,
+  });
+  await expect.poll(() => checks).toBe(1);
+  await expect.poll(async () => (await world.post({ messages })).status).toBe(expected);
 });

@@ -41,6 +41,5 @@ out["one"] = client.get_trace(traces[0].trace_id).trace_id == traces[0].trace_id
 out["info"] = client.get_session_info(session)["trace_count"]
 out["implicit"] = len(client.get_session_traces("implicit"))
 out["sessions"] = sorted(each["session_id"] for each in client.list_sessions())
-out["workers"] = len(client.list_workers())
 out["deleted"] = client.delete_session(session)
 print(json.dumps(out))

@@ -32,7 +32,6 @@ it("creates, calls, reads and deletes sessions", { timeout: 600_000 }, async () 
     info: 2,
     implicit: 1,
     sessions: ["implicit", "task/1:0"],
-    workers: 1,
     deleted: 2,
   });
 });

@@ -10,7 +10,6 @@ import {
   showSession,
 } from "./sessions.ts";
 import { listTraces, queryTraces, showTrace } from "./traces.ts";
-import { addWorker, drainWorker, listWorkers, removeWorker, showWorkerHealth } from "./workers.ts";
 import { readJsonObject } from "../../http/body.ts";
 import { readNumber, readString, show } from "../../http/json-fields.ts";
 import type { JsonFields } from "../../../util/json-object.ts";
@@ -71,7 +70,6 @@ interface OwnRouteEntry {
 
 export const ownRoutes: readonly OwnRouteEntry[] = [
   { path: "health", isOpen: true, methods: { GET: () => Response.json({ status: "ok" }) } },
-  { path: "health/workers", methods: { GET: showWorkerHealth } },
   { path: "metrics", methods: { GET: showMetrics } },
   { path: "sessions", methods: { GET: listSessions, POST: openSession } },
   { path: "sessions/batch_delete", methods: { POST: deleteSessions } },
@@ -79,9 +77,6 @@ export const ownRoutes: readonly OwnRouteEntry[] = [
   { path: "sessions/*/traces", methods: { GET: listTraces } },
   { path: "traces/query", methods: { POST: queryTraces } },
   { path: "traces/*", methods: { GET: showTrace } },
-  { path: "admin/workers", methods: { GET: listWorkers, POST: addWorker } },
-  { path: "admin/workers/*", methods: { DELETE: removeWorker } },
-  { path: "admin/workers/*/drain", methods: { POST: drainWorker } },
   { path: "admin/weight_version", methods: { GET: showWeightVersion, POST: setWeightVersion } },
   { path: "admin/flush", methods: { POST: flush } },
   { path: "admin/pause", methods: { POST: pause } },

@@ -32,7 +32,7 @@ export async function callChat(
   const { request, abort, onDelta } = call;
   const { kind, model } = facts;
   // llama.cpp's server reports no log-probabilities in a stream with tools, so a whole response is requested.
-  const isWhole = kind === "anthropic" || (kind === "llamacpp" && request.tools.length > 0);
+  const isWhole = kind === "llamacpp" && request.tools.length > 0;
   const stream = onDelta !== undefined && !isWhole;
   const chat = { request, params, kind, model, stream };
   const collector = new ResponseCollector(worker.id, request.n);

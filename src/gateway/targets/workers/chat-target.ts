@@ -193,7 +193,6 @@ export function createChatTarget(options: ChatTargetOptions): Target {
   return {
     renderer: serverRenderer,
     abilities: { images: true, topLogprobs: true, serverFields: true, rules: false },
-    workers: workerPool,
     run,
     countTokens: (messages, tools) =>
       countTokens(workerPool, dispatcher, requestTimeoutMs, { messages, tools }),

@@ -86,7 +86,6 @@ export class ChoiceCollector {
       failure: "cut",
       message: `The worker "${this.#workerId}" ended its response before it was complete.`,
       workerId: this.#workerId,
-      isConnection: false,
     });
   }
 

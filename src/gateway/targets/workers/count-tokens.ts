@@ -3,7 +3,6 @@ import type { ChatMessage, ToolDefinition } from "../../../core/message.ts";
 import { wireTool } from "../../../core/tool-json.ts";
 import { ApiError } from "../../http/api-error.ts";
 import { toWireMessage } from "../../http/wire.ts";
-import { anthropicPath, anthropicPrompt } from "./adapters/anthropic-wire.ts";
 import type { Dispatcher } from "./pool/dispatcher.ts";
 import type { WorkerPool } from "./pool/worker-pool.ts";
 import { readJsonResponses } from "./http/json-responses.ts";
@@ -29,13 +28,6 @@ async function count(
   { messages, tools }: Prompt,
   signal: AbortSignal,
 ): Promise<number> {
-  if (kind === "anthropic") {
-    const body = { model, ...anthropicPrompt({ messages, tools }) };
-    const sent = await post(worker, `${anthropicPath}/count_tokens`, body, signal);
-    const counted = numberIn(sent.input_tokens);
-    if (counted !== undefined) return counted;
-    throw malformed(worker.id, "counted no tokens");
-  }
   const wire = {
     messages: messages.map(toWireMessage),
     ...(tools.length === 0 ? {} : { tools: tools.map(wireTool) }),

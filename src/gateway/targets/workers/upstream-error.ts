@@ -26,8 +26,6 @@ export interface UpstreamErrorDetails extends Omit<ApiErrorDetails, "status" | "
   readonly workerId?: string;
   /** @default by failure */
   readonly status?: number;
-  /** False where the worker ended its response properly, though too early. @default true */
-  readonly isConnection?: boolean;
 }
 
 const statuses: Readonly<Record<UpstreamFailure, number>> = {
@@ -42,23 +40,15 @@ const statuses: Readonly<Record<UpstreamFailure, number>> = {
   stale: 502,
 };
 
-/**
- * Failures of the connection. What a worker responds, a 500 included, may be the fault of one request, so
- * alone it takes the worker from no other call.
- */
-const faults: ReadonlySet<UpstreamFailure> = new Set(["unreachable", "timeout", "cut"]);
-
 /** A worker's failure as clients see it. */
 export class UpstreamError extends ApiError {
   readonly failure: UpstreamFailure;
   readonly workerId: string | undefined;
-  readonly #isConnection: boolean;
 
   constructor(details: UpstreamErrorDetails) {
     const { failure, message, workerId } = details;
     const { status = statuses[failure], reason = `upstream_${failure}` } = details;
     const { code = "UPSTREAM_FAILED", param, retryAfterS, retry, cause } = details;
-    const { isConnection = true } = details;
     super({
       status,
       reason,
@@ -66,7 +56,6 @@ export class UpstreamError extends ApiError {
       message: redact(message),
       ...defined({ param, retryAfterS, retry, cause }),
     });
-    this.#isConnection = isConnection;
     this.failure = failure;
     this.workerId = workerId;
   }
@@ -74,16 +63,6 @@ export class UpstreamError extends ApiError {
   /** Whether the same request may succeed later or elsewhere. */
   get isRetriable(): boolean {
     return this.failure !== "refused" && this.failure !== "unavailable";
-  }
-
-  /** Whether it counts against the worker. */
-  get isFault(): boolean {
-    return this.#isConnection && faults.has(this.failure);
-  }
-
-  /** Whether the worker broke on a call, or wrote what cannot be read. */
-  get isBadResponse(): boolean {
-    return this.failure === "failed" || this.failure === "malformed" || this.failure === "cut";
   }
 
   /** Whether it is the worker's own word. */

@@ -10,5 +10,4 @@ export const tokenAdapters: Readonly<Record<WorkerKind, TokenAdapter | null>> = 
   sglang: sglangTokens,
   llamacpp: llamacppTokens,
   openai: null,
-  anthropic: null,
 };

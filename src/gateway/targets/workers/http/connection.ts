@@ -13,8 +13,6 @@ export interface ConnectionOptions {
   readonly workerId: string;
   readonly address: WorkerAddress;
   readonly apiKey?: string;
-  /** Which API the headers are for. @default "openai" */
-  readonly api?: "openai" | "anthropic";
   readonly deadlines: PhaseDeadlines;
   readonly maxResponseBytes: number;
 }
@@ -40,7 +38,7 @@ export class Connection {
 
   /** @throws UpstreamError, or the signal's reason. */
   send({ path, body, signal, deadlines }: WorkerRequest): Promise<UpstreamResponse> {
-    const { workerId, address, apiKey, api, maxResponseBytes } = this.options;
+    const { workerId, address, apiKey, maxResponseBytes } = this.options;
     const { root, apiPath } = address;
     const rest = path.startsWith("/v1/") ? apiPath + path.slice("/v1".length) : path;
     return sendHttp({
@@ -50,12 +48,7 @@ export class Connection {
         accept: "application/json, text/event-stream",
         "user-agent": "agent-trainer",
         ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(api === "anthropic" ? { "anthropic-version": "2023-06-01" } : {}),
-        ...(apiKey === undefined
-          ? {}
-          : api === "anthropic"
-            ? { "x-api-key": apiKey }
-            : { authorization: `Bearer ${apiKey}` }),
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
       },
       ...(body === undefined ? {} : { body: writeJson(body) }),
       agent: this.#agent,

@@ -1,5 +1,5 @@
 /**
- * One call to the workers: where it goes, when it is tried again, and what its end says about the worker.
+ * One call to the workers: where it goes, when it is tried again, and which worker it leaves in doubt.
  */
 import { delay } from "../../../../util/abort.ts";
 import { backOffMs } from "../../../../util/retry.ts";
@@ -45,8 +45,6 @@ export class Dispatcher {
   /** @throws UpstreamError, or the signal's reason. */
   async run<T>(call: DispatchedCall, attempt: Attempt<T>): Promise<T> {
     const tried = new Set<Worker>();
-    // However often one call fails at a worker, it says one thing about it.
-    const blamed = new Set<Worker>();
     const doubted = new Set<Worker>();
     let waits = 0;
     let stale = 0;
@@ -63,10 +61,12 @@ export class Dispatcher {
       // No other worker is left, so this one is tried again.
       if (tried.has(worker) && last) await this.#wait(call, last, ++waits);
       try {
-        const result = await this.#try(worker, call, attempt, { tries, blamed });
-        // What another one could do was not the call's fault.
-        doubted.delete(worker);
-        for (const failed of doubted) failed.circuit.fail();
+        const result = await this.#try(worker, attempt, tries);
+        if (!call.signal.aborted) {
+          // What another one could do was not the call's fault.
+          for (const failed of doubted) failed.isDoubtful = true;
+          worker.isDoubtful = false;
+        }
         return result;
       } catch (error) {
         if (call.signal.aborted || !(error instanceof UpstreamError)) throw error;
@@ -79,34 +79,19 @@ export class Dispatcher {
           throw error;
         last = error;
         tried.add(worker);
-        if (!error.isFault && error.isBadResponse) doubted.add(worker);
+        if (error.failure !== "overloaded") doubted.add(worker);
       }
     }
   }
 
-  async #try<T>(
-    worker: Worker,
-    call: DispatchedCall,
-    attempt: Attempt<T>,
-    { tries, blamed }: { readonly tries: number; readonly blamed: Set<Worker> },
-  ): Promise<T> {
-    const leave = worker.enter();
+  async #try<T>(worker: Worker, attempt: Attempt<T>, tries: number): Promise<T> {
+    worker.activeRequests++;
     try {
-      const result = await attempt(worker, await this.#workerPool.facts(worker), tries);
-      if (call.signal.aborted) worker.circuit.cancel();
-      else worker.circuit.succeed();
-      return result;
+      return await attempt(worker, await this.#workerPool.facts(worker), tries);
     } catch (error) {
-      if (call.signal.aborted || !(error instanceof UpstreamError)) worker.circuit.cancel();
-      else if (error.isFault && !blamed.has(worker)) {
-        blamed.add(worker);
-        worker.circuit.fail();
-      } else if (error.failure === "refused" || error.failure === "malformed") {
-        worker.circuit.succeed();
-      } else worker.circuit.cancel();
       throw withoutKey(error, worker);
     } finally {
-      leave();
+      worker.activeRequests--;
     }
   }
 
@@ -125,7 +110,7 @@ export class Dispatcher {
     const why = cause ? ` The last one said: ${cause.message}` : checked;
     return new UpstreamError({
       failure: "unavailable",
-      message: `No worker can take this call: none is left that is healthy and not draining.${why}`,
+      message: `No worker can take this call: none is left that is healthy.${why}`,
       reason: "no_healthy_worker",
       retryAfterS: Math.max(1, Math.ceil(this.#workerPool.retryMs / 1000)),
       cause,

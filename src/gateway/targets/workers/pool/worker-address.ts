@@ -18,7 +18,7 @@ function unusable(url: string, why: string, hint: string): ConfigError {
 }
 
 /** @throws ConfigError */
-export function parseWorkerUrl(url: string, apiPath?: string): WorkerAddress {
+export function parseWorkerUrl(url: string): WorkerAddress {
   let parsed: URL;
   try {
     parsed = new URL(url);
@@ -33,8 +33,5 @@ export function parseWorkerUrl(url: string, apiPath?: string): WorkerAddress {
   }
   const path = parsed.pathname.replace(/\/+$/, "");
   const prefix = path.endsWith("/v1") ? path.slice(0, -"/v1".length) : "";
-  const given = apiPath?.replace(/\/+$/, "");
-  // rLLM's clients send the path twice: in the URL and by name.
-  const own = given === undefined || path.endsWith(given) ? path : path + given;
-  return { root: parsed.origin + prefix, apiPath: own === "" ? "/v1" : own.slice(prefix.length) };
+  return { root: parsed.origin + prefix, apiPath: path === "" ? "/v1" : path.slice(prefix.length) };
 }

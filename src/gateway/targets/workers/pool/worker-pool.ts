@@ -2,19 +2,14 @@
  * The workers, which of them a call goes to, and their health. Knows no calls: sticky by affinity key,
  * otherwise the least loaded.
  */
-import { randomUUID } from "node:crypto";
 import type { HttpWorker } from "../../../../core/backend.ts";
 import { ConfigError } from "../../../../core/errors.ts";
-import { waitUntilIdle } from "../../../call/wait-until-idle.ts";
-import type { WorkerAdmin, WorkerSpec, WorkerStatus } from "../../../worker-admin.ts";
-import { defined } from "../../../../util/defined.ts";
+import { tokenAdapters } from "../adapters/token-adapters.ts";
 import { checkHealth, readFacts } from "./worker-probe.ts";
 import { Worker, type WorkerFacts, type WorkerOptions } from "./worker.ts";
 
 /** Affinities that are remembered; the oldest are forgotten first. */
 const maxAffinities = 100_000;
-/** Failed checks in a row that take a worker out that was well. */
-const checksToFail = 3;
 
 export interface WorkerPoolOptions extends WorkerOptions {
   readonly healthIntervalMs: number;
@@ -23,119 +18,65 @@ export interface WorkerPoolOptions extends WorkerOptions {
   readonly model: string;
 }
 
-function statusOf(worker: Worker): WorkerStatus {
-  const { id, address, spec, facts } = worker;
-  const kind = facts?.kind ?? (spec.kind === "auto" ? undefined : spec.kind);
-  return {
-    id,
-    url: address.root,
-    apiPath: address.apiPath,
-    modelName: spec.modelName ?? facts?.model ?? null,
-    weight: worker.weight,
-    healthy: worker.isHealthy,
-    draining: worker.isDraining,
-    activeRequests: worker.activeRequests,
-    ...defined({ kind }),
-  };
+/** @throws ConfigError */
+function checkKind({ kind = "auto" }: HttpWorker): void {
+  if (kind === "auto" || Object.hasOwn(tokenAdapters, kind)) return;
+  const kinds = ["auto", ...Object.keys(tokenAdapters)].join(", ");
+  throw new ConfigError({
+    message: `A worker's kind must be one of ${kinds}, but it is "${kind}".`,
+    fields: { option: "kind", value: kind },
+  });
 }
 
-export class WorkerPool implements WorkerAdmin {
+export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #workers = new Map<string, Worker>();
+  readonly #workers: readonly Worker[];
   readonly #affinities = new Map<string, Worker>();
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
+  /** @throws ConfigError */
   constructor(workers: readonly HttpWorker[], options: WorkerPoolOptions) {
     this.#options = options;
-    for (const worker of workers) this.add(worker);
-    this.#timer = setInterval(() => {
-      for (const worker of this.#workers.values()) void this.#check(worker);
-    }, options.healthIntervalMs);
+    this.#workers = workers.map((spec, i) => {
+      checkKind(spec);
+      return new Worker(spec.id ?? `worker-${i + 1}`, spec, options);
+    });
+    const check = (): void => {
+      for (const worker of this.#workers) void this.#check(worker);
+    };
+    check();
+    this.#timer = setInterval(check, options.healthIntervalMs);
     this.#timer.unref();
   }
 
   /** The shortest that a worker reported; Infinity while none did. */
   get contextLength(): number {
-    const known = [...this.#workers.values()].map(({ facts }) => facts?.contextLength ?? Infinity);
-    return Math.min(Infinity, ...known);
+    return Math.min(...this.#workers.map(({ facts }) => facts?.contextLength ?? Infinity));
   }
 
-  list(): readonly WorkerStatus[] {
-    return [...this.#workers.values()].map(statusOf);
+  /** The worker that a call goes to; undefined when none is alive. `tried` come last, doubtful ones before. */
+  pick(affinity: string, tried: ReadonlySet<Worker>): Worker | undefined {
+    const alive = this.#workers.filter((worker) => worker.isAlive);
+    const fresh = alive.filter((worker) => !tried.has(worker));
+    const sound = fresh.filter((worker) => !worker.isDoubtful);
+    const candidates = [sound, fresh, alive].find((workers) => workers.length > 0) ?? [];
+    const known = this.#affinities.get(affinity);
+    const isKnown = known !== undefined && candidates.includes(known) && !tried.has(known);
+    const [first] = candidates.toSorted((a, b) => a.activeRequests - b.activeRequests);
+    const picked = isKnown ? known : first;
+    if (picked) this.#remember(affinity, picked);
+    return picked;
   }
 
-  add(spec: WorkerSpec | HttpWorker): WorkerStatus {
-    const apiPath = "apiPath" in spec ? spec.apiPath : undefined;
-    const id = spec.id ?? randomUUID().slice(0, 8);
-    const worker = new Worker(id, checkSpec(spec), this.#options, apiPath);
-    const { root, apiPath: path } = worker.address;
-    for (const known of this.#workers.values()) {
-      if (known.address.root !== root || known.address.apiPath !== path) continue;
-      worker.close();
-      // Added again is wanted again.
-      known.isDraining = false;
-      return statusOf(known);
-    }
-    if (this.#workers.has(id)) {
-      worker.close();
-      throw new ConfigError({
-        message: `There is a worker "${id}" already, with another URL.`,
-        hint: "Choose another id, or remove that worker first.",
-        fields: { option: "workers", value: id },
-      });
-    }
-    this.#workers.set(id, worker);
-    void this.#check(worker);
-    return statusOf(worker);
-  }
-
-  remove(id: string): boolean {
-    const worker = this.#workers.get(id);
-    if (!worker) return false;
-    this.#workers.delete(id);
-    for (const [key, kept] of this.#affinities) if (kept === worker) this.#affinities.delete(key);
-    worker.retire();
-    return true;
-  }
-
-  async drain(id: string, limitMs: number): Promise<number | undefined> {
-    const worker = this.#workers.get(id);
-    if (!worker) return undefined;
-    worker.isDraining = true;
-    return waitUntilIdle(() => worker.activeRequests, limitMs);
-  }
-
-  /** The worker that a call goes to; undefined when none may get one. `avoid` comes last. */
-  pick(affinity: string, avoid: ReadonlySet<Worker>): Worker | undefined {
-    const sticky = this.#affinities.get(affinity);
-    if (sticky?.isOpen && !avoid.has(sticky)) {
-      this.#remember(affinity, sticky);
-      return sticky;
-    }
-    const open = [...this.#workers.values()].filter((worker) => worker.isOpen);
-    const fresh = open.filter((worker) => !avoid.has(worker));
-    const load = (worker: Worker): number => (worker.activeRequests + 1) / worker.weight;
-    let least: Worker | undefined;
-    for (const worker of fresh.length > 0 ? fresh : open) {
-      if (!least || load(worker) < load(least)) least = worker;
-    }
-    if (least) this.#remember(affinity, least);
-    return least;
-  }
-
-  /** Milliseconds until a worker that is out may be tried. */
+  /** Milliseconds after which a worker that is out may be back. */
   get retryMs(): number {
-    const { healthIntervalMs } = this.#options;
-    const waits = [...this.#workers.values()].map(({ circuit, isAlive }) =>
-      isAlive === false ? healthIntervalMs : circuit.waitMs,
-    );
-    return Math.min(healthIntervalMs, ...waits);
+    return this.#options.healthIntervalMs;
   }
 
   /** Why a worker is out; undefined where no health check failed. */
   get problem(): string | undefined {
-    const out = [...this.#workers.values()].find(({ isAlive }) => isAlive === false);
+    const out = this.#workers.find(({ isAlive }) => !isAlive);
     return out?.problem === undefined ? undefined : out.redact(out.problem);
   }
 
@@ -146,9 +87,9 @@ export class WorkerPool implements WorkerAdmin {
     return worker.asking;
   }
 
-  /** Resolves when some worker is known, or when all that may get calls have failed. */
+  /** Resolves when some worker is known, or when all have failed. */
   async ready(): Promise<void> {
-    const workers = [...this.#workers.values()];
+    const workers = this.#workers;
     if (workers.length === 0 || workers.some(({ facts }) => facts)) return;
     await Promise.any(workers.map((worker) => this.facts(worker))).catch(() => undefined);
   }
@@ -156,9 +97,7 @@ export class WorkerPool implements WorkerAdmin {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    for (const worker of this.#workers.values()) worker.close();
-    this.#workers.clear();
-    this.#affinities.clear();
+    for (const worker of this.#workers) worker.close();
   }
 
   #remember(affinity: string, worker: Worker): void {
@@ -181,38 +120,10 @@ export class WorkerPool implements WorkerAdmin {
 
   async #check(worker: Worker): Promise<void> {
     const isWell = await checkHealth(worker, this.#options.healthTimeoutMs);
-    if (this.#isClosed || this.#workers.get(worker.id) !== worker) return;
+    if (this.#isClosed) return;
     worker.failedChecks = isWell ? 0 : worker.failedChecks + 1;
-    if (isWell) worker.isAlive = true;
-    // Nothing is known of a new one, so its first check decides.
-    else if (worker.isAlive === null || worker.failedChecks >= checksToFail) worker.isAlive = false;
-    if (isWell && !worker.facts) await this.facts(worker).catch(() => undefined);
+    if (!isWell) return;
+    worker.isDoubtful = false;
+    await this.facts(worker).catch(() => undefined);
   }
-}
-
-const kinds: ReadonlySet<string> = new Set([
-  "auto",
-  "vllm",
-  "sglang",
-  "llamacpp",
-  "openai",
-  "anthropic",
-]);
-
-/** @throws ConfigError */
-function checkSpec(spec: WorkerSpec | HttpWorker): HttpWorker {
-  const { kind = "auto", weight = 1 } = spec;
-  if (!kinds.has(kind)) {
-    throw new ConfigError({
-      message: `A worker's kind must be one of ${[...kinds].join(", ")}, but it is "${kind}".`,
-      fields: { option: "kind", value: kind },
-    });
-  }
-  if (!(weight > 0)) {
-    throw new ConfigError({
-      message: `A worker's weight must be above 0, but it is ${weight}.`,
-      fields: { option: "weight", value: weight },
-    });
-  }
-  return spec as HttpWorker;
 }

@@ -70,8 +70,6 @@ export async function probeWorker(spec: HttpWorker, limitMs = 5_000): Promise<Wo
   const worker = new Worker(spec.id ?? spec.url, spec, {
     deadlines: quick(limitMs),
     maxResponseBytes: 16_777_216,
-    failuresToOpen: 1,
-    reopenAfterMs: limitMs,
   });
   try {
     return await readFacts(worker, "", limitMs);
@@ -86,14 +84,13 @@ export async function checkHealth(worker: Worker, limitMs: number): Promise<bool
     const signal = AbortSignal.timeout(limitMs);
     const kind = worker.facts?.kind ?? worker.spec.kind;
     // Other servers need not have a route of this name.
-    const path = kind === "openai" || kind === "anthropic" ? "/v1/models" : "/health";
+    const path = kind === "openai" ? "/v1/models" : "/health";
     const response = await worker.send({ path, signal, deadlines: quick(limitMs) });
     await response.body.return();
-    if (response.status === 200) return true;
-    // A server without the route is up; one that is loading or broken says 5xx.
-    const isUp = response.status === 404 || response.status === 405;
-    if (!isUp) worker.problem = `It responded to a health check with ${response.status}.`;
-    return isUp;
+    // One that is loading or broken says 5xx; one without the route, or that asks for a key, is up.
+    if (response.status < 500) return true;
+    worker.problem = `It responded to a health check with ${response.status}.`;
+    return false;
   } catch (error) {
     worker.problem = error instanceof Error ? error.message : String(error);
     return false;

@@ -2,10 +2,9 @@
 import type { HttpWorker, WorkerKind } from "../../../../core/backend.ts";
 import type { Trace } from "../../../../core/trace.ts";
 import { defined } from "../../../../util/defined.ts";
-import { Circuit, type CircuitOptions } from "./circuit.ts";
-import { Connection, type WorkerRequest } from "../http/connection.ts";
-import type { UpstreamResponse, PhaseDeadlines } from "../http/http-request.ts";
-import { parseWorkerUrl, type WorkerAddress } from "./worker-address.ts";
+import { Connection, type ConnectionOptions, type WorkerRequest } from "../http/connection.ts";
+import type { UpstreamResponse } from "../http/http-request.ts";
+import { parseWorkerUrl } from "./worker-address.ts";
 
 /** What a server said of itself. */
 export interface WorkerFacts {
@@ -20,87 +19,48 @@ export function logprobKindOf({ spec }: Worker, { kind }: WorkerFacts): Trace["l
   return spec.logprobKind ?? (kind === "sglang" ? "processed" : "raw");
 }
 
-export interface WorkerOptions extends CircuitOptions {
-  readonly deadlines: PhaseDeadlines;
-  readonly maxResponseBytes: number;
-  /** Called when its connections are closed. */
-  readonly onGone?: (worker: Worker) => void;
-}
+export type WorkerOptions = Pick<ConnectionOptions, "deadlines" | "maxResponseBytes">;
+
+/** Failed checks in a row that take a worker out. */
+const checksToFail = 3;
 
 export class Worker {
   readonly id: string;
   readonly spec: HttpWorker;
-  readonly address: WorkerAddress;
-  readonly circuit: Circuit;
   readonly connection: Connection;
-  isDraining = false;
-  /** What the last health check said; null before the first. */
-  isAlive: boolean | null = null;
   activeRequests = 0;
+  /** Health checks that failed in a row. Nothing is known of a new worker, so its first check decides. */
+  failedChecks: number = checksToFail - 1;
   /** Why the last health check that failed did. */
   problem: string | undefined;
-  /** Health checks that failed in a row. */
-  failedChecks = 0;
+  /** A call failed here and succeeded elsewhere; no call or health check has succeeded here since. */
+  isDoubtful = false;
   facts: WorkerFacts | undefined;
   /** While facts are requested. */
   asking: Promise<WorkerFacts> | undefined;
-  readonly #onGone: WorkerOptions["onGone"];
-  #isRetired = false;
 
-  constructor(id: string, spec: HttpWorker, options: WorkerOptions, apiPath?: string) {
+  constructor(id: string, spec: HttpWorker, options: WorkerOptions) {
     this.id = id;
     this.spec = spec;
-    this.address = parseWorkerUrl(spec.url, apiPath);
-    this.circuit = new Circuit(options);
-    const { deadlines, maxResponseBytes, onGone } = options;
-    this.#onGone = onGone;
-    const { apiKey, kind } = spec;
+    const { deadlines, maxResponseBytes } = options;
+    const { apiKey, url } = spec;
     this.connection = new Connection({
       workerId: id,
-      address: this.address,
-      api: kind === "anthropic" ? "anthropic" : "openai",
+      address: parseWorkerUrl(url),
       ...defined({ apiKey }),
       deadlines,
       maxResponseBytes,
     });
   }
 
-  get isHealthy(): boolean {
-    return this.isAlive !== false && this.circuit.state !== "open";
-  }
-
-  /** Whether a new call may go here now. */
-  get isOpen(): boolean {
-    return !this.isDraining && this.isAlive !== false && this.circuit.admits;
-  }
-
-  get weight(): number {
-    return this.spec.weight ?? 1;
+  /** Whether calls may go here. */
+  get isAlive(): boolean {
+    return this.failedChecks < checksToFail;
   }
 
   /** @throws UpstreamError, or the signal's reason. */
   send(request: WorkerRequest): Promise<UpstreamResponse> {
     return this.connection.send(request);
-  }
-
-  /** A call begins here. Returns how it ends. */
-  enter(): () => void {
-    this.activeRequests++;
-    this.circuit.begin();
-    let isInside = true;
-    return () => {
-      if (!isInside) return;
-      isInside = false;
-      this.activeRequests--;
-      if (this.#isRetired && this.activeRequests === 0) this.close();
-    };
-  }
-
-  /** Closes connections as soon as no call needs them. */
-  retire(): void {
-    this.isDraining = true;
-    this.#isRetired = true;
-    if (this.activeRequests === 0) this.close();
   }
 
   /** `text` without this worker's key. */
@@ -112,6 +72,5 @@ export class Worker {
   /** Closes connections, those in use included. */
   close(): void {
     this.connection.close();
-    this.#onGone?.(this);
   }
 }

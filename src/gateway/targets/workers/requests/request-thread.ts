@@ -109,14 +109,6 @@ export class RequestThread {
     }
   }
 
-  /** Its sockets are closed in the thread, too. */
-  forget(connection: Connection): void {
-    const key = this.#connections.get(connection);
-    if (key === undefined) return;
-    this.#connections.delete(connection);
-    this.#say({ kind: "forget", connection: key });
-  }
-
   async close(): Promise<void> {
     this.#isBroken = true;
     const thread = this.#thread;

@@ -16,8 +16,7 @@ export type ToThread =
       readonly request: WorkerRequest;
       readonly deadlines?: Partial<PhaseDeadlines>;
     }
-  | { readonly kind: "abort"; readonly id: number }
-  | { readonly kind: "forget"; readonly connection: number };
+  | { readonly kind: "abort"; readonly id: number };
 
 export type FromThread =
   | { readonly kind: "pieces"; readonly id: number; readonly pieces: readonly ResponseChunk[] }

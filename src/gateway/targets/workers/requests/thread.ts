@@ -50,9 +50,5 @@ async function run(message: ToThread & { kind: "open" }): Promise<void> {
 
 parentPort?.on("message", (message: ToThread) => {
   if (message.kind === "open") void run(message);
-  else if (message.kind === "abort") open.get(message.id)?.abort();
-  else {
-    connections.get(message.connection)?.close();
-    connections.delete(message.connection);
-  }
+  else open.get(message.id)?.abort();
 });

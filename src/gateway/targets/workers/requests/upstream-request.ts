@@ -4,7 +4,6 @@
  */
 import type { WorkerKind } from "../../../../core/backend.ts";
 import type { TokenAdapter, TokenRequest } from "../adapters/adapter.ts";
-import { anthropicBody, anthropicPath, readAnthropicResponse } from "../adapters/anthropic-wire.ts";
 import { chatBody, chatPath, readChatResponse, type ChatRequest } from "../adapters/chat-wire.ts";
 import type { ResponseChunk } from "../adapters/response-part.ts";
 import { tokenAdapters } from "../adapters/token-adapters.ts";
@@ -29,9 +28,6 @@ interface Spoken {
 function speak(requested: WorkerRequest): Spoken {
   if (requested.form === "messages") {
     const { request } = requested;
-    if (request.kind === "anthropic") {
-      return { path: anthropicPath, body: anthropicBody(request), read: readAnthropicResponse };
-    }
     return {
       path: chatPath(request),
       body: chatBody(request),

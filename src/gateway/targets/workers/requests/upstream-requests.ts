@@ -39,11 +39,6 @@ export class UpstreamRequests {
     }
   }
 
-  /** For a worker that is gone. */
-  forget({ connection }: Worker): void {
-    this.#thread.forget(connection);
-  }
-
   close(): Promise<void> {
     return this.#thread.close();
   }
