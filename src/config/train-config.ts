@@ -1345,11 +1345,10 @@ export interface Sections {
      */
     readonly skipBadRows?: boolean;
     /**
-     * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and white space; near also
-     * removes those that share at least 70 % of their word triples and have the same numbers.
-     * @default "none"
+     * Remove tasks that an earlier task of the same dataset is equal to, but for case and white space.
+     * @default false
      */
-    readonly deduplicate?: "none" | "exact" | "near";
+    readonly deduplicate?: boolean;
     /**
      * Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.
      * Allowed: a number of at least 0 and below 1.
@@ -1389,11 +1388,10 @@ export interface Sections {
      */
     readonly valLimit?: number | null;
     /**
-     * Search for validation tasks that are also training tasks, and warn with examples: exact ignores case and white
-     * space; near also finds those that share at least 70 % of their word triples and have the same numbers.
-     * @default "near"
+     * Search for validation tasks that are also training tasks, but for case and white space, and warn with examples.
+     * @default true
      */
-    readonly leakCheck?: "none" | "exact" | "near";
+    readonly leakCheck?: boolean;
   };
   readonly fineTuning?: {
     /**

@@ -1,7 +1,7 @@
 /** What a dataset holds: its fields, rows that cannot be used, and duplicates. */
 import type { Task } from "../core/task.ts";
 import { FieldCounter, type FieldReport } from "../datasets/field-report.ts";
-import { findDuplicates, type OverlapMode } from "../datasets/overlap/overlap.ts";
+import { findDuplicates } from "../datasets/overlap/overlap.ts";
 import type { SourceRow } from "../datasets/source-row.ts";
 import { readTasks } from "../datasets/tasks/read-tasks.ts";
 import {
@@ -26,7 +26,6 @@ export interface InspectDatasetOptions extends Pick<
 export interface DuplicateExample {
   readonly id: string;
   readonly duplicates: string;
-  readonly kind: OverlapMode;
 }
 
 /** What {@link inspectDataset} found. */
@@ -42,8 +41,7 @@ export interface DatasetReport {
   readonly fields: readonly FieldReport[];
   /** Tasks of which an earlier one is a duplicate. */
   readonly duplicates: {
-    readonly exact: number;
-    readonly near: number;
+    readonly count: number;
     readonly examples: readonly DuplicateExample[];
   };
   /** The first tasks. */
@@ -94,9 +92,8 @@ export async function inspectDataset(
     mayBeEmpty: true,
   });
   const { tasks } = read;
-  const duplicates = findDuplicates(tasks, "near");
+  const duplicates = findDuplicates(tasks);
   const idOf = (index: number): string => (tasks.at(index) as Task).id;
-  const exact = duplicates.filter(({ kind }) => kind === "exact").length;
   return {
     rows: read.rows,
     tasks: tasks.length,
@@ -104,12 +101,10 @@ export async function inspectDataset(
     problems: read.problems.map(({ message }) => message),
     fields: fields.report(),
     duplicates: {
-      exact,
-      near: duplicates.length - exact,
-      examples: duplicates.slice(0, shown).map(({ index, other, kind }) => ({
+      count: duplicates.length,
+      examples: duplicates.slice(0, shown).map(({ index, other }) => ({
         id: idOf(index),
         duplicates: idOf(other),
-        kind,
       })),
     },
     examples: Array.from({ length: Math.min(shown, tasks.length) }, (_, i) => tasks.at(i) as Task),

@@ -117,7 +117,7 @@ describe("a dataset larger than memory", () => {
       seed: 3,
       shard: { index: 1, count: 2 },
       limit: 100,
-      deduplicate: "exact",
+      deduplicate: true,
     } as const;
     const inMemory = await loadDataset(rows(1000), options);
     expect([...(await loadDataset(rows(1000), { ...options, maxMemoryBytes: 0 }))]).toEqual(
@@ -169,12 +169,12 @@ describe("the datasets of a run", () => {
       expect.stringContaining("1 of 2 validation tasks are also training tasks") as string,
     ]);
     expect(warnings[0]).toContain('"v" is "7": "7 IS a number"');
-    expect((await run(rows, "dataset.val=val.jsonl", "dataset.leak_check=none")).warnings).toEqual(
+    expect((await run(rows, "dataset.val=val.jsonl", "dataset.leak_check=false")).warnings).toEqual(
       [],
     );
   });
   it("remove duplicates, and say so", async () => {
-    const { trainTasks, warnings } = await run([...rows, rows[3]!], "dataset.deduplicate=near");
+    const { trainTasks, warnings } = await run([...rows, rows[3]!], "dataset.deduplicate=true");
     expect(trainTasks).toHaveLength(20);
     expect(warnings[0]).toMatch(/^1 of 21 tasks .* task "20" duplicates task "3"\.$/);
   });
@@ -210,7 +210,7 @@ describe("inspectDataset", () => {
         { name: "n", types: { number: 1, null: 1 }, missing: 1, lengths: null },
         { name: "tags", types: { list: 1 }, missing: 2, lengths: { min: 2, mean: 2, max: 2 } },
       ],
-      duplicates: { exact: 1, near: 0, examples: [{ id: "2", duplicates: "0", kind: "exact" }] },
+      duplicates: { count: 1, examples: [{ id: "2", duplicates: "0" }] },
       examples: [
         { id: "0", instruction: "a b", metadata: { question: "a b", n: 1, tags: ["x", "y"] } },
         { id: "2", instruction: "A  B", metadata: { question: "A  B", n: null } },

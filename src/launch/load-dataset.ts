@@ -14,11 +14,7 @@ import {
 } from "../datasets/hub/hub-name.ts";
 import { readHubRows } from "../datasets/hub/read-hub.ts";
 import { type SourceRow, requireArray } from "../datasets/source-row.ts";
-import {
-  findDuplicates,
-  withoutDuplicates,
-  type OverlapMode,
-} from "../datasets/overlap/overlap.ts";
+import { findDuplicates, withoutDuplicates } from "../datasets/overlap/overlap.ts";
 import type { FieldMap } from "../datasets/tasks/map-fields.ts";
 import { readTasks, type ReadTasks } from "../datasets/tasks/read-tasks.ts";
 import { StoredTasks } from "../datasets/tasks/task-file.ts";
@@ -47,8 +43,8 @@ export interface LoadDatasetOptions<Row = TaskRow> extends SelectOptions {
   readonly map?: (row: Row, index: number) => object | null;
   /** Skip rows that cannot be used, and count them in a warning. @default false, which throws */
   readonly skipBadRows?: boolean;
-  /** Remove tasks that an earlier task is the same as, or nearly (see {@link findLeaks}). @default "none" */
-  readonly deduplicate?: "none" | OverlapMode;
+  /** Remove tasks that an earlier task is the same as, but for case and white space. @default false */
+  readonly deduplicate?: boolean;
   /** Size, as JSON, from which tasks are kept in a temporary file in place of memory. @default 256 MiB */
   readonly maxMemoryBytes?: number;
   /** Folder that paths are relative to. @default the current folder */
@@ -177,13 +173,13 @@ export async function loadNamed(
   source: DatasetSource<unknown>,
   options: LoadDatasetOptions & { readonly name?: string },
 ): Promise<Dataset> {
-  const { onWarning, deduplicate = "none", limit = null, shuffle = false, shard = null } = options;
+  const { onWarning, deduplicate = false, limit = null, shuffle = false, shard = null } = options;
   const signal = options.signal ?? new AbortController().signal;
   const { folder = process.cwd(), option = "source", name: given } = options;
   const { onDownload } = options;
   const where = { folder, option, signal, ...defined({ name: given, onDownload }) };
   const { name, rows } = await openSource(source, where);
-  const mayStopEarly = !shuffle && shard === null && deduplicate === "none";
+  const mayStopEarly = !shuffle && shard === null && !deduplicate;
   const { fields = null, map = null } = options;
   const isReady = source instanceof StoredTasks && fields === null && map === null;
   const read: ReadTasks = isReady
@@ -201,8 +197,8 @@ export async function loadNamed(
       });
   if (read.badRows > 0) onWarning?.(badRowWarning(name, read));
   let { tasks } = read;
-  if (deduplicate !== "none") {
-    const duplicates = findDuplicates(tasks, deduplicate);
+  if (deduplicate) {
+    const duplicates = findDuplicates(tasks);
     if (duplicates.length > 0) {
       const { index, other } = duplicates[0] as (typeof duplicates)[0];
       onWarning?.(

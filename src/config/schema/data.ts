@@ -211,10 +211,10 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
         "Skip rows that cannot be used, and count them in a warning; false stops the run before it starts.",
       ),
     deduplicate: z
-      .enum(["none", "exact", "near"])
-      .default("none")
+      .boolean()
+      .default(false)
       .describe(
-        "Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and white space; near also removes those that share at least 70 % of their word triples and have the same numbers.",
+        "Remove tasks that an earlier task of the same dataset is equal to, but for case and white space.",
       ),
     val_fraction: z
       .number()
@@ -257,10 +257,10 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
       .describe("Maximum number of validation tasks; null is all.")
       .meta(freeAndNeeds(validationData)),
     leak_check: z
-      .enum(["none", "exact", "near"])
-      .default("near")
+      .boolean()
+      .default(true)
       .describe(
-        "Search for validation tasks that are also training tasks, and warn with examples: exact ignores case and white space; near also finds those that share at least 70 % of their word triples and have the same numbers.",
+        "Search for validation tasks that are also training tasks, but for case and white space, and warn with examples.",
       )
       .meta(free),
   })
