@@ -4,12 +4,7 @@ import { FieldCounter, type FieldReport } from "../datasets/field-report.ts";
 import { findDuplicates } from "../datasets/overlap/overlap.ts";
 import type { SourceRow } from "../datasets/source-row.ts";
 import { readTasks } from "../datasets/tasks/read-tasks.ts";
-import {
-  type DatasetSource,
-  defaultMemoryBytes,
-  type LoadDatasetOptions,
-  openSource,
-} from "./load-dataset.ts";
+import { type DatasetSource, type LoadDatasetOptions, openSource } from "./load-dataset.ts";
 
 /** Options of {@link inspectDataset}. */
 export interface InspectDatasetOptions extends Pick<
@@ -86,14 +81,13 @@ export async function inspectDataset(
     map: null,
     skipBadRows: true,
     stopAfter: Infinity,
-    maxMemoryBytes: defaultMemoryBytes,
     signal,
     maxProblems: shown,
     mayBeEmpty: true,
   });
   const { tasks } = read;
   const duplicates = findDuplicates(tasks);
-  const idOf = (index: number): string => (tasks.at(index) as Task).id;
+  const idOf = (index: number): string => tasks[index]!.id;
   return {
     rows: read.rows,
     tasks: tasks.length,
@@ -107,6 +101,6 @@ export async function inspectDataset(
         duplicates: idOf(other),
       })),
     },
-    examples: Array.from({ length: Math.min(shown, tasks.length) }, (_, i) => tasks.at(i) as Task),
+    examples: tasks.slice(0, shown),
   };
 }

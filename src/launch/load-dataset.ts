@@ -17,7 +17,6 @@ import { type SourceRow, requireArray } from "../datasets/source-row.ts";
 import { findDuplicates, withoutDuplicates } from "../datasets/overlap/overlap.ts";
 import type { FieldMap } from "../datasets/tasks/map-fields.ts";
 import { readTasks, type ReadTasks } from "../datasets/tasks/read-tasks.ts";
-import { StoredTasks } from "../datasets/tasks/task-file.ts";
 import { select, type SelectOptions } from "../datasets/tasks/select.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import { defined } from "../util/defined.ts";
@@ -45,8 +44,6 @@ export interface LoadDatasetOptions<Row = TaskRow> extends SelectOptions {
   readonly skipBadRows?: boolean;
   /** Remove tasks that an earlier task is the same as, but for case and white space. @default false */
   readonly deduplicate?: boolean;
-  /** Size, as JSON, from which tasks are kept in a temporary file in place of memory. @default 256 MiB */
-  readonly maxMemoryBytes?: number;
   /** Folder that paths are relative to. @default the current folder */
   readonly folder?: string;
   /** The option that names the source, for messages. @default "source" */
@@ -57,8 +54,6 @@ export interface LoadDatasetOptions<Row = TaskRow> extends SelectOptions {
   readonly onDownload?: (progress: PullProgress) => void;
   readonly signal?: AbortSignal;
 }
-
-export const defaultMemoryBytes: number = 256 * 2 ** 20;
 
 /** Rows with their locations, and what to call them. */
 export interface OpenedSource {
@@ -181,22 +176,18 @@ export async function loadNamed(
   const { name, rows } = await openSource(source, where);
   const mayStopEarly = !shuffle && shard === null && !deduplicate;
   const { fields = null, map = null } = options;
-  const isReady = source instanceof StoredTasks && fields === null && map === null;
-  const read: ReadTasks = isReady
-    ? { tasks: source, rows: source.length, badRows: 0, problems: [] }
-    : await readTasks(rows, {
-        name,
-        fields,
-        map,
-        skipBadRows: options.skipBadRows === true,
-        stopAfter: mayStopEarly ? (limit ?? Infinity) : Infinity,
-        // What code holds in memory anyway stays there, as the same objects.
-        maxMemoryBytes:
-          options.maxMemoryBytes ?? (Array.isArray(source) ? Infinity : defaultMemoryBytes),
-        signal,
-      });
+  const read = await readTasks(rows, {
+    name,
+    fields,
+    map,
+    skipBadRows: options.skipBadRows === true,
+    stopAfter: mayStopEarly ? (limit ?? Infinity) : Infinity,
+    // Code holds these in memory anyway.
+    ...(Array.isArray(source) ? { maxSize: Infinity } : {}),
+    signal,
+  });
   if (read.badRows > 0) onWarning?.(badRowWarning(name, read));
-  let { tasks } = read;
+  let tasks: Dataset = read.tasks;
   if (deduplicate) {
     const duplicates = findDuplicates(tasks);
     if (duplicates.length > 0) {
@@ -213,7 +204,7 @@ export async function loadNamed(
 /**
  * Loads tasks from a file, a module or any iterable: maps fields, skips or refuses bad rows, removes
  * duplicates, shuffles, and keeps a part. Without options, rows are in the order of their source.
- * Datasets larger than memory are kept in a temporary file, with random access.
+ * Tasks are held in memory: 1 GiB of them, as JSON, at most, unless code passes an array.
  *
  * @typeParam Row Type of the rows.
  *

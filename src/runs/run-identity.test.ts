@@ -4,7 +4,7 @@ import { configFields } from "../config/fields.ts";
 import { loadConfig } from "../config/load.ts";
 import { configTree } from "../config/parse.ts";
 import { deleteAt } from "../config/tree.ts";
-import { checkChanges, configChanges, freeOptions } from "./run-identity.ts";
+import { checkChanges, configChanges, freeOptions, hashDataset } from "./run-identity.ts";
 
 const load = (...overrides: string[]) =>
   loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
@@ -89,4 +89,12 @@ describe("options that may change", () => {
     for (const key of ["rollout.n", "rollout.train.temperature", "trainer.seed", "data.seed"])
       expect(free.has(key), key).toBe(false);
   });
+});
+
+it("has the hash of data that earlier versions stored", () => {
+  const tasks = ["a", "b"].map((instruction, i) => ({ id: `${i}`, instruction, metadata: {} }));
+  // printf '[["0","a"],["1","b"]]' | sha256sum
+  expect(hashDataset(tasks)).toBe(
+    "731736d51f9846e12c51af007e2cb68c51e8c4c638111476eb2adef9dabf3011",
+  );
 });

@@ -1,7 +1,6 @@
 /** Tasks that occur twice: within a dataset, or in the training data and in the validation data. */
 import { createHash } from "node:crypto";
 import type { Dataset, Task } from "../../core/task.ts";
-import { pick } from "../tasks/select.ts";
 import { normalizeText } from "../../util/normalize-text.ts";
 
 const idKeys = new Set(["id", "task_id"]);
@@ -55,11 +54,7 @@ export function findDuplicates(dataset: Dataset): readonly Duplicate[] {
 export function withoutDuplicates(dataset: Dataset, duplicates: readonly Duplicate[]): Dataset {
   if (duplicates.length === 0) return dataset;
   const gone = new Set(duplicates.map(({ index }) => index));
-  const all = Array.from({ length: dataset.length }, (_, index) => index);
-  return pick(
-    dataset,
-    all.filter((index) => !gone.has(index)),
-  );
+  return Array.from(dataset).filter((_, index) => !gone.has(index));
 }
 
 /** A validation task that is in the training data, too. */
