@@ -55,7 +55,7 @@ class UsedIds {
 function tooLarge(name: string, count: number, maxSize: number): ConfigError {
   return new ConfigError({
     message: `The ${name} is too large to be held in memory: its first ${count} tasks have more than ${maxSize / 2 ** 20} MiB as JSON.`,
-    hint: "Read a part of it with dataset.limit, split the file, or leave fields out that no task needs.",
+    hint: "Take its first tasks with dataset.limit, split the file, or leave fields out that no task needs.",
     fields: { name, count, maxSize },
   });
 }

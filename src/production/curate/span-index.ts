@@ -6,7 +6,7 @@ import { readJournal, tracesParts } from "../store/read-journal.ts";
 import type { Span } from "../store/span.ts";
 
 /** Spans whose places are kept in memory, some 100 bytes for each. */
-const maxSpans = 10_000_000;
+const maxSpans = 5_000_000;
 
 export interface SpanIndex {
   readonly spans: number;
