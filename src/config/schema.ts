@@ -8,7 +8,7 @@ import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
 import { agentCommandOptions } from "./schema/agent-command.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
-import { rejectionSampleOptions, replayOptions } from "./schema/selection.ts";
+import { rejectionSampleOptions } from "./schema/selection.ts";
 import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { environmentOptions, envOption } from "./schema/environment.ts";
@@ -42,7 +42,6 @@ const options = z.strictObject({
   health: healthOptions,
   budget: budgetOptions,
   rejection_sample: rejectionSampleOptions,
-  replay: replayOptions,
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
   tracking: trackingOptions,

@@ -518,52 +518,12 @@ export interface Sections {
      */
     readonly enable?: boolean;
     /**
-     * Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size; verl's DAPO recipe
-     * uses 3.
-     * Allowed: a number of at least 1 and at most 100.
-     * @default 1
-     */
-    readonly multiplier?: number;
-    /**
-     * Minimum tasks with differing rewards that rejection sampling collects before it trains; null is
-     * data.train_batch_size.
-     * Allowed: a whole number of at least 1 and at most 1000000, or null.
-     * @default null
-     */
-    readonly minPartialSolveTasks?: number | null;
-    /**
-     * Minimum scored rollouts of a task; rejection sampling drops tasks with fewer.
-     * Allowed: a whole number of at least 1 and at most 65536.
-     * @default 1
-     */
-    readonly minTrajsPerGroup?: number;
-    /**
      * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step trains on what it
      * has.
      * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 10
      */
     readonly maxBatches?: number;
-  };
-  readonly replay?: {
-    /**
-     * Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.
-     * Allowed: a whole number of at least 0 and at most 1000000.
-     * @default 0
-     */
-    readonly tasks?: number;
-    /**
-     * Maximum age of a replayed task, in steps since it was rolled out.
-     * Allowed: a whole number of at least 1 and at most 1000000000.
-     * @default 4
-     */
-    readonly maxAge?: number;
-    /**
-     * Maximum tasks in the replay buffer; the oldest are dropped first.
-     * Allowed: a whole number of at least 1 and at most 1000000.
-     * @default 256
-     */
-    readonly capacity?: number;
   };
   readonly asyncTraining?: {
     /**

@@ -84,7 +84,7 @@ describe("options that may change", () => {
     );
     const guards = configFields().filter(({ key }) => key.startsWith("guards."));
     expect(sections("guards")).toEqual(guards.map(({ key }) => key));
-    for (const section of ["algorithm", "model", "replay", "async_training", "rejection_sample"])
+    for (const section of ["algorithm", "model", "async_training", "rejection_sample"])
       expect(sections(section), section).toEqual([]);
     for (const key of ["rollout.n", "rollout.train.temperature", "trainer.seed", "data.seed"])
       expect(free.has(key), key).toBe(false);
