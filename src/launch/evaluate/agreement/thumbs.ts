@@ -95,16 +95,16 @@ export async function compareWithThumbs(options: ThumbsOptions): Promise<ThumbsR
     signal,
   );
   const counts = { bothGood: 0, rewardOnly: 0, thumbOnly: 0, bothBad: 0 };
-  for (const { failure, reward, isCorrect, label } of scored) {
-    if (failure !== null) continue;
+  for (const { error, reward, isCorrect, label } of scored) {
+    if (error !== undefined) continue;
     const isGood = isCorrect ?? (reward ?? 0) >= good;
     counts[isGood ? (label ? "bothGood" : "rewardOnly") : label ? "thumbOnly" : "bothBad"]++;
   }
-  const failed = scored.filter(({ failure }) => failure !== null);
+  const failed = scored.filter(({ error }) => error !== undefined);
   return {
     ...agreementOf(counts),
     failed: failed.length,
-    error: failed[0]?.error ?? failed[0]?.failure ?? null,
+    error: failed[0]?.error ?? null,
   };
 }
 
