@@ -108,18 +108,6 @@ export interface Sections {
       | {
           readonly type: "solve_rate";
           /**
-           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each task from its posterior
-           * and takes the highest, expected samples tasks in proportion to the mean.
-           * @default "thompson"
-           */
-          readonly sampling?: "thompson" | "expected";
-          /**
-           * Batches after which an observed solve rate counts half: the policy has changed.
-           * Allowed: a number of at least 0.1 and at most 1000000.
-           * @default 20
-           */
-          readonly halfLife?: number;
-          /**
            * Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null is an
            * estimate for each task, which needs rollouts of that task.
            * Allowed: a non-empty string, or null.
@@ -1310,24 +1298,12 @@ export interface Sections {
      */
     readonly deduplicate?: boolean;
     /**
-     * Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.
+     * Fraction of the training tasks to hold out for validation, picked at random, the same ones for every seed; 0 is
+     * none.
      * Allowed: a number of at least 0 and below 1.
      * @default 0
      */
     readonly valFraction?: number;
-    /**
-     * Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An evaluation of a run
-     * takes the run's, whatever its own seed is.
-     * Allowed: a whole number of at least 0 and at most 4294967295, or null.
-     * @default null
-     */
-    readonly splitSeed?: number;
-    /**
-     * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within an epoch is random
-     * in either case.
-     * @default false
-     */
-    readonly shuffle?: boolean;
     /**
      * Part of the training tasks to use, as index/count with the index from 0: 0/4 is every fourth task from the first
      * one; null is all.

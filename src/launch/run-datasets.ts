@@ -100,9 +100,9 @@ export async function loadTasks(
       ...(isGiven(given) ? { name } : {}),
     });
   };
-  const { shuffle, limit, valLimit, valFraction, splitSeed: seed } = dataset;
-  const part = { shuffle, seed, shard: shardOf(dataset.shard), limit };
-  const valPart = { shuffle, seed, limit: valLimit };
+  const { limit, valLimit, valFraction } = dataset;
+  const part = { shard: shardOf(dataset.shard), limit };
+  const valPart = { limit: valLimit };
   const { sources = [], valOnly = false } = passed;
   if (sources.length > 0) {
     const from = async (open: OpenSource, which: "train" | "val", own: LoadDatasetOptions) => {
@@ -129,7 +129,7 @@ export async function loadTasks(
   }
   const isSplit = valFraction > 0 && !isGiven(valDataset) && dataset.val === null;
   const all = (await load(trainDataset, "train", isSplit ? {} : part)) ?? [];
-  const split = isSplit ? splitDataset(all, valFraction, seed) : null;
+  const split = isSplit ? splitDataset(all, valFraction) : null;
   const trainTasks = split === null ? all : select(split.train, part);
   const val = split === null ? await load(valDataset, "val", valPart) : select(split.val, valPart);
   return checked(config, trainTasks, val === null ? [] : [...val], warnings);

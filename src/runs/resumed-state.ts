@@ -6,7 +6,7 @@ import { batchSizeOf } from "../config/batch-size.ts";
 
 /** Validations before and after a change of these cannot be compared. */
 const measured =
-  /^(?:trainer\.best_metric|rollout\.val\..+|dataset\.(?:val|val_fraction|val_limit|split_seed)|environment\.val_split|evaluator|rollout\.(?:failure|solved)_reward|fine_tuning\.(?:val|val_fraction|loss\.type|rewards))$/u;
+  /^(?:trainer\.best_metric|rollout\.val\..+|dataset\.(?:val|val_fraction|val_limit)|environment\.val_split|evaluator|rollout\.(?:failure|solved)_reward|fine_tuning\.(?:val|val_fraction|loss\.type|rewards))$/u;
 
 /**
  * Forgets the best validation, and how long there was no better one, where later ones cannot be compared with

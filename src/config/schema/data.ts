@@ -19,18 +19,6 @@ const byDifficulty = {
 };
 
 const bySolveRate = {
-  sampling: z
-    .enum(["thompson", "expected"])
-    .default("thompson")
-    .describe(
-      "How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each task from its posterior and takes the highest, expected samples tasks in proportion to the mean.",
-    ),
-  half_life: z
-    .number()
-    .min(0.1)
-    .max(1_000_000)
-    .default(20)
-    .describe("Batches after which an observed solve rate counts half: the policy has changed."),
   group_key: nonEmptyString()
     .nullable()
     .default(null)
@@ -182,7 +170,7 @@ const sources = () => {
 
 const files = "a .jsonl, .json, .csv, .tsv or .parquet file";
 
-export const datasetOptions: Section<"dataset", "split_seed"> = z
+export const datasetOptions: Section<"dataset"> = z
   .strictObject({
     train: source()
       .nullable()
@@ -222,22 +210,9 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
       .lt(1)
       .default(0)
       .describe(
-        "Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.",
+        "Fraction of the training tasks to hold out for validation, picked at random, the same ones for every seed; 0 is none.",
       )
       .meta(needs({ option: "dataset.val", is: [null] })),
-    split_seed: seedNumber()
-      .nullable()
-      .default(null)
-      .describe(
-        "Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An evaluation of a run takes the run's, whatever its own seed is.",
-      )
-      .meta({ inherits: "data.seed" }),
-    shuffle: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within an epoch is random in either case.",
-      ),
     shard: z
       .string()
       .regex(/^\d+\/[1-9]\d*$/u)

@@ -112,12 +112,22 @@ const corrections: readonly CompatKey[] = [
 ];
 
 /** Options that are gone, which runs on disk still have at these defaults. */
-const gone = idleKeys(
-  "replay.",
-  ["tasks", "max_age", "capacity"],
-  "rollouts are trained on in one step",
-  [0, 4, 256],
-);
+const gone: readonly CompatKey[] = [
+  ...idleKeys(
+    "replay.",
+    ["tasks", "max_age", "capacity"],
+    "rollouts are trained on in one step",
+    [0, 4, 256],
+  ),
+  ...idleKeys(
+    "data.curriculum.",
+    ["sampling", "half_life"],
+    "solve rates are sampled, and count half after 20 batches",
+    ["thompson", 20],
+  ),
+  { from: "dataset.shuffle", idle: "the first tasks of a dataset are taken", usual: [false] },
+  { from: "dataset.split_seed", idle: "every seed holds out the same tasks", usual: [0] },
+];
 
 export const earlierKeys: readonly CompatKey[] = [
   ...gone,
