@@ -5,7 +5,7 @@ import { addTo } from "../../util/group-by.ts";
 import { readJournal, tracesParts } from "../store/read-journal.ts";
 import type { Span } from "../store/span.ts";
 
-/** Spans whose places are kept in memory, some 100 bytes for each. */
+/** Spans whose places are kept in memory: with what else is known of a span, some 600 bytes for each. */
 const maxSpans = 5_000_000;
 
 export interface SpanIndex {
