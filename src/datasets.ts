@@ -11,7 +11,7 @@ export type { FieldMap } from "./datasets/tasks/map-fields.ts";
 export { splitDataset } from "./datasets/tasks/select.ts";
 export type { SelectOptions, Shard, SplitDataset } from "./datasets/tasks/select.ts";
 export { findLeaks } from "./datasets/overlap/overlap.ts";
-export type { Leak, OverlapMode } from "./datasets/overlap/overlap.ts";
+export type { Leak } from "./datasets/overlap/overlap.ts";
 export { inspectDataset } from "./launch/inspect-dataset.ts";
 export type {
   DatasetReport,

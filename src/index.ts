@@ -175,8 +175,11 @@ export type {
   RewardDoctorOptions,
   RewardReport,
 } from "./launch/evaluate/reward-doctor/doctor-reward.ts";
-export type { RewardCase, RewardFinding } from "./launch/evaluate/reward-doctor/report.ts";
-export type { RewardFault } from "./launch/evaluate/reward-doctor/faults.ts";
+export type {
+  RewardCase,
+  RewardFault,
+  RewardFinding,
+} from "./launch/evaluate/reward-doctor/report.ts";
 
 // Trained models as a server
 export { createModelServer } from "./launch/serve/model-server.ts";

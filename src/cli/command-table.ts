@@ -69,7 +69,6 @@ export const commandTable: Readonly<Record<string, Commands>> = {
       description:
         "check this machine: hardware, kernels of the engine, hub cache, and how to fix problems",
       commands: {
-        agreement: "compare an evaluator with the thumbs of production, and tell what it costs",
         reward: "probe the evaluator of a configuration, and show what it pays for",
       },
     },

@@ -1,10 +1,9 @@
 /** Of the options: how many tasks a step has. */
 import type { TrainConfig } from "./train-config.ts";
 
-/** Tasks that are rolled out for one step. */
-export function batchSizeOf({ data, asyncTraining, rejectionSample }: TrainConfig): number {
-  if (asyncTraining.enable) return asyncTraining.miniBatchSize ?? data.trainBatchSize;
-  return rejectionSample.enable
-    ? Math.ceil(data.trainBatchSize * rejectionSample.multiplier)
-    : data.trainBatchSize;
-}
+/** Tasks that are rolled out at a time for one step. */
+export const batchSizeOf = ({
+  data: { trainBatchSize },
+  asyncTraining: { enable, miniBatchSize },
+}: Pick<TrainConfig, "data" | "asyncTraining">): number =>
+  enable ? (miniBatchSize ?? trainBatchSize) : trainBatchSize;

@@ -135,7 +135,7 @@ describe("a whole number", () => {
   it.each([
     ["rollout.n=1e9", /^rollout\.n must be .* at most 65536; got 1000000000\.$/u],
     ["workflow.n_parallel_tasks=1e8", /at most 65536/u],
-    ["replay.capacity=1e12", /at most 1000000;/u],
+    ["data.train_batch_size=1e12", /at most 1000000;/u],
     ["rollout.train.max_tokens=1e9", /at most 16777216;/u],
   ])("%s is refused at start", (override, message) => {
     expect(() => loadConfig({ overrides: ["model.name=m", override] })).toThrow(refusal(message));

@@ -8,7 +8,7 @@ import { camelKeys, type CamelKeys, type Tree } from "./camel-keys.ts";
 import { agentCommandOptions } from "./schema/agent-command.ts";
 import { algorithmOptions } from "./schema/algorithm.ts";
 import { asyncTrainingOptions } from "./schema/async-training.ts";
-import { rejectionSampleOptions, replayOptions } from "./schema/selection.ts";
+import { rejectionSampleOptions } from "./schema/selection.ts";
 import { budgetOptions } from "./schema/budget.ts";
 import { dataOptions, datasetOptions } from "./schema/data.ts";
 import { environmentOptions, envOption } from "./schema/environment.ts";
@@ -42,7 +42,6 @@ const options = z.strictObject({
   health: healthOptions,
   budget: budgetOptions,
   rejection_sample: rejectionSampleOptions,
-  replay: replayOptions,
   async_training: asyncTrainingOptions,
   trainer: trainerOptions,
   tracking: trackingOptions,
@@ -87,18 +86,13 @@ const options = z.strictObject({
 
 type Options = z.output<typeof options>;
 
-/** Seeds that are not set are filled in, so that a run's folder has them whatever another command's seed is. */
-function fillSeeds(given: Options) {
+/** A seed that is not set is filled in, so that a run's folder has it whatever another command's seed is. */
+function fillSeed(given: Options) {
   const seed = given.data.seed ?? given.trainer.seed;
-  const splitSeed = given.dataset.split_seed ?? seed;
-  return {
-    ...given,
-    data: { ...given.data, seed },
-    dataset: { ...given.dataset, split_seed: splitSeed },
-  };
+  return { ...given, data: { ...given.data, seed } };
 }
 
-const schema = options.transform(fillSeeds);
+const schema = options.transform(fillSeed);
 
 /** The part of a schema library's issue that is used here. */
 export interface SchemaIssue {

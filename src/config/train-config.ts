@@ -108,18 +108,6 @@ export interface Sections {
       | {
           readonly type: "solve_rate";
           /**
-           * How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each task from its posterior
-           * and takes the highest, expected samples tasks in proportion to the mean.
-           * @default "thompson"
-           */
-          readonly sampling?: "thompson" | "expected";
-          /**
-           * Batches after which an observed solve rate counts half: the policy has changed.
-           * Allowed: a number of at least 0.1 and at most 1000000.
-           * @default 20
-           */
-          readonly halfLife?: number;
-          /**
            * Key of a task's metadata: tasks with the same value share an estimate of their solve rate. null is an
            * estimate for each task, which needs rollouts of that task.
            * Allowed: a non-empty string, or null.
@@ -508,52 +496,12 @@ export interface Sections {
      */
     readonly enable?: boolean;
     /**
-     * Tasks that rejection sampling rolls out at a time, as a multiple of data.train_batch_size; verl's DAPO recipe
-     * uses 3.
-     * Allowed: a number of at least 1 and at most 100.
-     * @default 1
-     */
-    readonly multiplier?: number;
-    /**
-     * Minimum tasks with differing rewards that rejection sampling collects before it trains; null is
-     * data.train_batch_size.
-     * Allowed: a whole number of at least 1 and at most 1000000, or null.
-     * @default null
-     */
-    readonly minPartialSolveTasks?: number | null;
-    /**
-     * Minimum scored rollouts of a task; rejection sampling drops tasks with fewer.
-     * Allowed: a whole number of at least 1 and at most 65536.
-     * @default 1
-     */
-    readonly minTrajsPerGroup?: number;
-    /**
      * Maximum batches of rollouts that rejection sampling makes for one step; after that, the step trains on what it
      * has.
      * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 10
      */
     readonly maxBatches?: number;
-  };
-  readonly replay?: {
-    /**
-     * Experience replay: tasks of earlier steps whose rollouts each step trains on again; 0 is off.
-     * Allowed: a whole number of at least 0 and at most 1000000.
-     * @default 0
-     */
-    readonly tasks?: number;
-    /**
-     * Maximum age of a replayed task, in steps since it was rolled out.
-     * Allowed: a whole number of at least 1 and at most 1000000000.
-     * @default 4
-     */
-    readonly maxAge?: number;
-    /**
-     * Maximum tasks in the replay buffer; the oldest are dropped first.
-     * Allowed: a whole number of at least 1 and at most 1000000.
-     * @default 256
-     */
-    readonly capacity?: number;
   };
   readonly asyncTraining?: {
     /**
@@ -1335,30 +1283,17 @@ export interface Sections {
      */
     readonly skipBadRows?: boolean;
     /**
-     * Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and white space; near also
-     * removes those that share at least 70 % of their word triples and have the same numbers.
-     * @default "none"
+     * Remove tasks that an earlier task of the same dataset is equal to, but for case and white space.
+     * @default false
      */
-    readonly deduplicate?: "none" | "exact" | "near";
+    readonly deduplicate?: boolean;
     /**
-     * Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.
+     * Fraction of the training tasks to hold out for validation, picked at random, the same ones for every seed; 0 is
+     * none.
      * Allowed: a number of at least 0 and below 1.
      * @default 0
      */
     readonly valFraction?: number;
-    /**
-     * Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An evaluation of a run
-     * takes the run's, whatever its own seed is.
-     * Allowed: a whole number of at least 0 and at most 4294967295, or null.
-     * @default null
-     */
-    readonly splitSeed?: number;
-    /**
-     * Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within an epoch is random
-     * in either case.
-     * @default false
-     */
-    readonly shuffle?: boolean;
     /**
      * Part of the training tasks to use, as index/count with the index from 0: 0/4 is every fourth task from the first
      * one; null is all.
@@ -1379,11 +1314,10 @@ export interface Sections {
      */
     readonly valLimit?: number | null;
     /**
-     * Search for validation tasks that are also training tasks, and warn with examples: exact ignores case and white
-     * space; near also finds those that share at least 70 % of their word triples and have the same numbers.
-     * @default "near"
+     * Search for validation tasks that are also training tasks, but for case and white space, and warn with examples.
+     * @default true
      */
-    readonly leakCheck?: "none" | "exact" | "near";
+    readonly leakCheck?: boolean;
   };
   readonly fineTuning?: {
     /**

@@ -31,7 +31,7 @@ export type MetadataOf<Row> = Row extends {
 
 /**
  * Tasks with random access, in their own order; the trainer shuffles. An array is one, and so is what
- * `loadDataset` returns, which may be larger than memory.
+ * `loadDataset` returns.
  */
 export interface Dataset<Metadata = Record<string, unknown>> extends Iterable<Task<Metadata>> {
   readonly length: number;

@@ -1,15 +1,10 @@
 /** What a dataset holds: its fields, rows that cannot be used, and duplicates. */
 import type { Task } from "../core/task.ts";
 import { FieldCounter, type FieldReport } from "../datasets/field-report.ts";
-import { findDuplicates, type OverlapMode } from "../datasets/overlap/overlap.ts";
+import { findDuplicates } from "../datasets/overlap/overlap.ts";
 import type { SourceRow } from "../datasets/source-row.ts";
 import { readTasks } from "../datasets/tasks/read-tasks.ts";
-import {
-  type DatasetSource,
-  defaultMemoryBytes,
-  type LoadDatasetOptions,
-  openSource,
-} from "./load-dataset.ts";
+import { type DatasetSource, type LoadDatasetOptions, openSource } from "./load-dataset.ts";
 
 /** Options of {@link inspectDataset}. */
 export interface InspectDatasetOptions extends Pick<
@@ -26,7 +21,6 @@ export interface InspectDatasetOptions extends Pick<
 export interface DuplicateExample {
   readonly id: string;
   readonly duplicates: string;
-  readonly kind: OverlapMode;
 }
 
 /** What {@link inspectDataset} found. */
@@ -42,8 +36,7 @@ export interface DatasetReport {
   readonly fields: readonly FieldReport[];
   /** Tasks of which an earlier one is a duplicate. */
   readonly duplicates: {
-    readonly exact: number;
-    readonly near: number;
+    readonly count: number;
     readonly examples: readonly DuplicateExample[];
   };
   /** The first tasks. */
@@ -88,15 +81,13 @@ export async function inspectDataset(
     map: null,
     skipBadRows: true,
     stopAfter: Infinity,
-    maxMemoryBytes: defaultMemoryBytes,
     signal,
     maxProblems: shown,
     mayBeEmpty: true,
   });
   const { tasks } = read;
-  const duplicates = findDuplicates(tasks, "near");
-  const idOf = (index: number): string => (tasks.at(index) as Task).id;
-  const exact = duplicates.filter(({ kind }) => kind === "exact").length;
+  const duplicates = findDuplicates(tasks);
+  const idOf = (index: number): string => tasks[index]!.id;
   return {
     rows: read.rows,
     tasks: tasks.length,
@@ -104,14 +95,12 @@ export async function inspectDataset(
     problems: read.problems.map(({ message }) => message),
     fields: fields.report(),
     duplicates: {
-      exact,
-      near: duplicates.length - exact,
-      examples: duplicates.slice(0, shown).map(({ index, other, kind }) => ({
+      count: duplicates.length,
+      examples: duplicates.slice(0, shown).map(({ index, other }) => ({
         id: idOf(index),
         duplicates: idOf(other),
-        kind,
       })),
     },
-    examples: Array.from({ length: Math.min(shown, tasks.length) }, (_, i) => tasks.at(i) as Task),
+    examples: tasks.slice(0, shown),
   };
 }

@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../config/load.ts";
-import type { Task } from "../core/task.ts";
-import { StoredTasks } from "../datasets/tasks/task-file.ts";
+import { readTasks } from "../datasets/tasks/read-tasks.ts";
 import { inspectDataset } from "./inspect-dataset.ts";
-import { loadDataset } from "./load-dataset.ts";
+import { loadDataset, openSource } from "./load-dataset.ts";
 import { loadTasks, type RunTasks } from "./run-datasets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "agent-trainer-options-"));
@@ -19,6 +18,10 @@ function write(name: string, rows: readonly (object | string)[]): string {
 }
 const ids = (dataset: Iterable<{ readonly id: string }>): string[] =>
   Array.from(dataset, ({ id }) => id);
+const { signal } = new AbortController();
+async function* rowsOf(count: number): AsyncGenerator<{ question: string }> {
+  for (let i = 0; i < count; i++) yield { question: `q${i} ü🙂` };
+}
 const verlRow = {
   prompt: [{ role: "user", content: "Add 1 and 2" }],
   reward_model: { ground_truth: "3" },
@@ -97,42 +100,18 @@ describe("bad rows", () => {
   });
 });
 
-describe("a dataset larger than memory", () => {
-  async function* rows(count: number): AsyncGenerator<{ question: string; text: string }> {
-    for (let i = 0; i < count; i++) yield { question: `q${i} ü🙂`, text: "x".repeat(i % 97) };
-  }
-  it("is kept in a file, and has the same tasks at the same positions", async () => {
-    const inMemory = (await loadDataset(rows(5000))) as Task[];
-    const stored = await loadDataset(rows(5000), { maxMemoryBytes: 10_000 });
-    expect(stored).toBeInstanceOf(StoredTasks);
-    expect(stored).toHaveLength(5000);
-    expect([...stored]).toEqual(inMemory);
-    for (const index of [4999, 0, 17, 2500, -1])
-      expect(stored.at(index)).toEqual(inMemory.at(index));
-    expect(stored.at(5000)).toBeUndefined();
-  });
-  it("is shuffled, sharded, deduplicated and limited like one in memory", async () => {
-    const options = {
-      shuffle: true,
-      seed: 3,
-      shard: { index: 1, count: 2 },
-      limit: 100,
-      deduplicate: "exact",
-    } as const;
-    const inMemory = await loadDataset(rows(1000), options);
-    expect([...(await loadDataset(rows(1000), { ...options, maxMemoryBytes: 0 }))]).toEqual(
-      inMemory,
-    );
-  });
-  // Windows keeps its name while it is open.
-  it.skipIf(process.platform === "win32")("leaves no file behind", async () => {
-    const before = readdirSync(tmpdir()).filter((name) =>
-      name.startsWith("agent-trainer-dataset-"),
-    );
-    const stored = await loadDataset(rows(10), { maxMemoryBytes: 0 });
-    const after = readdirSync(tmpdir()).filter((name) => name.startsWith("agent-trainer-dataset-"));
-    expect(after).toEqual(before);
-    expect(stored.at(9)).toMatchObject({ id: "9" });
+describe("a stream", () => {
+  it("is refused where memory has no room for it, with what it is called", async () => {
+    const source = await openSource(rowsOf(1000), { folder, option: "source", signal });
+    const options = { ...source, fields: null, map: null, skipBadRows: true, signal };
+    const read = async (maxSize: number) =>
+      await readTasks(source.rows, { ...options, stopAfter: Infinity, maxSize });
+    await expect(read(2 ** 14)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(
+        /^The dataset is too large .* first \d+ tasks have more than 0\.015625 MiB as JSON\.$/u,
+      ) as string,
+    });
   });
   it("is read no further than its limit", async () => {
     let read = 0;
@@ -169,12 +148,12 @@ describe("the datasets of a run", () => {
       expect.stringContaining("1 of 2 validation tasks are also training tasks") as string,
     ]);
     expect(warnings[0]).toContain('"v" is "7": "7 IS a number"');
-    expect((await run(rows, "dataset.val=val.jsonl", "dataset.leak_check=none")).warnings).toEqual(
+    expect((await run(rows, "dataset.val=val.jsonl", "dataset.leak_check=false")).warnings).toEqual(
       [],
     );
   });
   it("remove duplicates, and say so", async () => {
-    const { trainTasks, warnings } = await run([...rows, rows[3]!], "dataset.deduplicate=near");
+    const { trainTasks, warnings } = await run([...rows, rows[3]!], "dataset.deduplicate=true");
     expect(trainTasks).toHaveLength(20);
     expect(warnings[0]).toMatch(/^1 of 21 tasks .* task "20" duplicates task "3"\.$/);
   });
@@ -210,7 +189,7 @@ describe("inspectDataset", () => {
         { name: "n", types: { number: 1, null: 1 }, missing: 1, lengths: null },
         { name: "tags", types: { list: 1 }, missing: 2, lengths: { min: 2, mean: 2, max: 2 } },
       ],
-      duplicates: { exact: 1, near: 0, examples: [{ id: "2", duplicates: "0", kind: "exact" }] },
+      duplicates: { count: 1, examples: [{ id: "2", duplicates: "0" }] },
       examples: [
         { id: "0", instruction: "a b", metadata: { question: "a b", n: 1, tags: ["x", "y"] } },
         { id: "2", instruction: "A  B", metadata: { question: "A  B", n: null } },

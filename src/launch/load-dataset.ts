@@ -14,14 +14,9 @@ import {
 } from "../datasets/hub/hub-name.ts";
 import { readHubRows } from "../datasets/hub/read-hub.ts";
 import { type SourceRow, requireArray } from "../datasets/source-row.ts";
-import {
-  findDuplicates,
-  withoutDuplicates,
-  type OverlapMode,
-} from "../datasets/overlap/overlap.ts";
+import { findDuplicates, withoutDuplicates } from "../datasets/overlap/overlap.ts";
 import type { FieldMap } from "../datasets/tasks/map-fields.ts";
 import { readTasks, type ReadTasks } from "../datasets/tasks/read-tasks.ts";
-import { StoredTasks } from "../datasets/tasks/task-file.ts";
 import { select, type SelectOptions } from "../datasets/tasks/select.ts";
 import type { DatasetInput } from "../datasets/tasks/task.ts";
 import { defined } from "../util/defined.ts";
@@ -47,10 +42,8 @@ export interface LoadDatasetOptions<Row = TaskRow> extends SelectOptions {
   readonly map?: (row: Row, index: number) => object | null;
   /** Skip rows that cannot be used, and count them in a warning. @default false, which throws */
   readonly skipBadRows?: boolean;
-  /** Remove tasks that an earlier task is the same as, or nearly (see {@link findLeaks}). @default "none" */
-  readonly deduplicate?: "none" | OverlapMode;
-  /** Size, as JSON, from which tasks are kept in a temporary file in place of memory. @default 256 MiB */
-  readonly maxMemoryBytes?: number;
+  /** Remove tasks that an earlier task is the same as, but for case and white space. @default false */
+  readonly deduplicate?: boolean;
   /** Folder that paths are relative to. @default the current folder */
   readonly folder?: string;
   /** The option that names the source, for messages. @default "source" */
@@ -61,8 +54,6 @@ export interface LoadDatasetOptions<Row = TaskRow> extends SelectOptions {
   readonly onDownload?: (progress: PullProgress) => void;
   readonly signal?: AbortSignal;
 }
-
-export const defaultMemoryBytes: number = 256 * 2 ** 20;
 
 /** Rows with their locations, and what to call them. */
 export interface OpenedSource {
@@ -177,32 +168,28 @@ export async function loadNamed(
   source: DatasetSource<unknown>,
   options: LoadDatasetOptions & { readonly name?: string },
 ): Promise<Dataset> {
-  const { onWarning, deduplicate = "none", limit = null, shuffle = false, shard = null } = options;
+  const { onWarning, deduplicate = false, limit = null, shuffle = false, shard = null } = options;
   const signal = options.signal ?? new AbortController().signal;
   const { folder = process.cwd(), option = "source", name: given } = options;
   const { onDownload } = options;
   const where = { folder, option, signal, ...defined({ name: given, onDownload }) };
   const { name, rows } = await openSource(source, where);
-  const mayStopEarly = !shuffle && shard === null && deduplicate === "none";
+  const mayStopEarly = !shuffle && shard === null && !deduplicate;
   const { fields = null, map = null } = options;
-  const isReady = source instanceof StoredTasks && fields === null && map === null;
-  const read: ReadTasks = isReady
-    ? { tasks: source, rows: source.length, badRows: 0, problems: [] }
-    : await readTasks(rows, {
-        name,
-        fields,
-        map,
-        skipBadRows: options.skipBadRows === true,
-        stopAfter: mayStopEarly ? (limit ?? Infinity) : Infinity,
-        // What code holds in memory anyway stays there, as the same objects.
-        maxMemoryBytes:
-          options.maxMemoryBytes ?? (Array.isArray(source) ? Infinity : defaultMemoryBytes),
-        signal,
-      });
+  const read = await readTasks(rows, {
+    name,
+    fields,
+    map,
+    skipBadRows: options.skipBadRows === true,
+    stopAfter: mayStopEarly ? (limit ?? Infinity) : Infinity,
+    // Code holds these in memory anyway.
+    ...(Array.isArray(source) ? { maxSize: Infinity } : {}),
+    signal,
+  });
   if (read.badRows > 0) onWarning?.(badRowWarning(name, read));
-  let { tasks } = read;
-  if (deduplicate !== "none") {
-    const duplicates = findDuplicates(tasks, deduplicate);
+  let tasks: Dataset = read.tasks;
+  if (deduplicate) {
+    const duplicates = findDuplicates(tasks);
     if (duplicates.length > 0) {
       const { index, other } = duplicates[0] as (typeof duplicates)[0];
       onWarning?.(
@@ -217,7 +204,7 @@ export async function loadNamed(
 /**
  * Loads tasks from a file, a module or any iterable: maps fields, skips or refuses bad rows, removes
  * duplicates, shuffles, and keeps a part. Without options, rows are in the order of their source.
- * Datasets larger than memory are kept in a temporary file, with random access.
+ * Tasks are held in memory: 1 GiB of them, as JSON, at most, unless code passes an array.
  *
  * @typeParam Row Type of the rows.
  *

@@ -35,21 +35,16 @@ export interface RunTasks {
 
 const shownLeaks = 3;
 
-/** Training tasks up to which near duplicates are searched for at every start: some seconds. */
-const maxNearTasks = 200_000;
-
 const quoted = ({ instruction }: Task): string =>
   JSON.stringify(instruction.length > 80 ? `${instruction.slice(0, 79)}…` : instruction);
 
 /** What is said of validation tasks that are training tasks, too. */
 function leakWarning(leaks: readonly Leak[], count: number): string {
-  const near = leaks.filter(({ kind }) => kind === "near").length;
-  const how = near === 0 ? "" : near === leaks.length ? " nearly" : ` (${near} nearly)`;
   const examples = leaks
     .slice(0, shownLeaks)
     .map(({ val, train }) => `"${val.id}" is "${train.id}": ${quoted(val)}`)
     .join("; ");
-  return `${leaks.length} of ${count} validation tasks are also training tasks${how}, so the validation reward overstates what was learned. ${examples}. dataset.leak_check=none turns this check off.`;
+  return `${leaks.length} of ${count} validation tasks are also training tasks, so the validation reward overstates what was learned. ${examples}. dataset.leak_check=false turns this check off.`;
 }
 
 /** The datasets that code passed, or those of the environment where nothing names one. */
@@ -105,9 +100,9 @@ export async function loadTasks(
       ...(isGiven(given) ? { name } : {}),
     });
   };
-  const { shuffle, limit, valLimit, valFraction, splitSeed: seed } = dataset;
-  const part = { shuffle, seed, shard: shardOf(dataset.shard), limit };
-  const valPart = { shuffle, seed, limit: valLimit };
+  const { limit, valLimit, valFraction } = dataset;
+  const part = { shard: shardOf(dataset.shard), limit };
+  const valPart = { limit: valLimit };
   const { sources = [], valOnly = false } = passed;
   if (sources.length > 0) {
     const from = async (open: OpenSource, which: "train" | "val", own: LoadDatasetOptions) => {
@@ -134,7 +129,7 @@ export async function loadTasks(
   }
   const isSplit = valFraction > 0 && !isGiven(valDataset) && dataset.val === null;
   const all = (await load(trainDataset, "train", isSplit ? {} : part)) ?? [];
-  const split = isSplit ? splitDataset(all, valFraction, seed) : null;
+  const split = isSplit ? splitDataset(all, valFraction) : null;
   const trainTasks = split === null ? all : select(split.train, part);
   const val = split === null ? await load(valDataset, "val", valPart) : select(split.val, valPart);
   return checked(config, trainTasks, val === null ? [] : [...val], warnings);
@@ -147,9 +142,8 @@ function checked(
   valTasks: readonly Task[],
   warnings: readonly string[],
 ): RunTasks {
-  if (valTasks.length > 0 && dataset.leakCheck !== "none") {
-    const isLarge = trainTasks.length > maxNearTasks;
-    const leaks = findLeaks(trainTasks, valTasks, isLarge ? "exact" : dataset.leakCheck);
+  if (valTasks.length > 0 && dataset.leakCheck) {
+    const leaks = findLeaks(trainTasks, valTasks);
     if (leaks.length > 0)
       return {
         ...{ trainTasks, valTasks },

@@ -13,13 +13,3 @@ export interface TaskRollouts {
 /** The episodes of all groups, in order. */
 export const episodesOf = (sets: readonly TaskRollouts[]): Episode[] =>
   sets.flatMap(({ episodes }) => episodes);
-
-/** Rollouts that a run holds between two steps; saved with its checkpoints. */
-export interface BufferedRollouts {
-  /** Chosen for a later step, oldest first. */
-  readonly waiting: readonly TaskRollouts[];
-  /** Already trained on, kept for replay; oldest first. */
-  readonly replay: readonly TaskRollouts[];
-}
-
-export const nothingBuffered: BufferedRollouts = { waiting: [], replay: [] };

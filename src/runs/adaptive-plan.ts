@@ -10,7 +10,7 @@ import { createBeta } from "../util/beta.ts";
 import { createRandom, deriveSeed } from "../util/random.ts";
 import type { AdaptiveBatches, CurriculumState } from "./adaptive-batches.ts";
 import type { BatchPlan } from "./batches.ts";
-import { type Posterior, SolveRates } from "./solve-rates.ts";
+import { SolveRates } from "./solve-rates.ts";
 
 /** Consecutive tasks of the dataset. */
 interface TaskRange {
@@ -21,8 +21,6 @@ interface TaskRange {
 export interface AdaptivePlanOptions {
   readonly batchSize: number;
   readonly seed: number;
-  readonly sampling: "thompson" | "expected";
-  readonly halfLife: number;
   readonly groupKey: string | null;
   /** Which tasks a place of the run is for. @default all */
   readonly rangeAt?: (place: number) => TaskRange;
@@ -54,14 +52,11 @@ function solvedOf({ episodes }: TaskRollouts): { solved: number; attempts: numbe
   return { solved, attempts: scored.length };
 }
 
-/** The mean of p (1 - p). */
-const expectedVariance = ({ a, b }: Posterior): number => (a * b) / ((a + b) * (a + b + 1));
-
 export function createAdaptivePlan(
   tasks: Dataset,
   options: AdaptivePlanOptions,
 ): BatchPlan<Task> & { readonly adaptive: AdaptiveBatches } {
-  const { seed, sampling, halfLife, groupKey, before } = options;
+  const { seed, groupKey, before } = options;
   const count = tasks.length;
   const batchSize = Math.min(options.batchSize, count);
   const all: TaskRange = { first: 0, length: count };
@@ -70,23 +65,18 @@ export function createAdaptivePlan(
   const indices = new Map<string, number>();
   for (const { id } of tasks) indices.set(id, indices.size);
   const isSame = before?.groupKey === groupKey;
-  const rates = new SolveRates(new Set(estimates).size, halfLife, isSame ? before.evidence : []);
+  const rates = new SolveRates(new Set(estimates).size, isSame ? before.evidence : []);
   const batches = new Map<number, readonly number[]>(before?.begun ?? []);
   let newest = before?.batch ?? 0;
   let since = { groups: 0, informative: 0 };
 
-  /** The tasks of a range from the one that teaches most, as far as that is known. */
+  /** The tasks of a range from the one that teaches most, by a sample of each posterior (Thompson sampling). */
   function ranked({ first, length }: TaskRange, random: () => number): readonly number[] {
     const beta = createBeta(random);
     const scores = Array.from({ length }, (_, i) => {
-      const posterior = rates.posterior(estimates[first + i]!, newest);
-      if (sampling === "thompson") {
-        const p = beta(posterior.a, posterior.b);
-        return { index: first + i, score: p * (1 - p) };
-      }
-      // Weighted sampling without replacement: Efraimidis and Spirakis 2006.
-      const key = Math.log(1 - random()) / expectedVariance(posterior);
-      return { index: first + i, score: key };
+      const { a, b } = rates.posterior(estimates[first + i]!, newest);
+      const p = beta(a, b);
+      return { index: first + i, score: p * (1 - p) };
     });
     return scores.sort((x, y) => y.score - x.score).map(({ index }) => index);
   }

@@ -50,7 +50,7 @@ export function stepsForEpochs(tasks: number, batchSize: number, epochs: number)
   return Math.ceil((tasks * epochs) / Math.min(batchSize, tasks));
 }
 
-/** An array, or a dataset that is read from a file. */
+/** An array, or a mixture of several. */
 interface Indexed<T> extends Iterable<T> {
   readonly length: number;
   at(index: number): T | undefined;

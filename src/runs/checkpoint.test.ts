@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Episode } from "../core/trajectory.ts";
 import { pruneCheckpoints, readCheckpoint, type RunState, saveCheckpoint } from "./checkpoint.ts";
-import type { BufferedRollouts } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 
 const folder = (): string => mkdtempSync(join(tmpdir(), "agent-trainer-checkpoint-"));
 
@@ -22,36 +22,33 @@ const stateOf = (step: number): RunState => ({
   dataHash: "d",
 });
 
-const rollouts: BufferedRollouts = {
-  waiting: [
-    {
-      key: "3/a",
-      since: 2,
-      episodes: [
-        {
-          id: "3/a/0",
-          trajectories: [
-            {
-              steps: [
-                {
-                  promptIds: Int32Array.of(1, -2, 2 ** 31 - 1),
-                  // Views into a larger buffer, as traces are.
-                  responseIds: Int32Array.of(9, 8, 7, 6).subarray(1, 3),
-                  logprobs: Float32Array.of(-0.1, -1e-40),
-                },
-              ],
-              reward: Number.NaN,
-            },
-          ],
-          reward: -Infinity,
-        } as unknown as Episode,
-      ],
-    },
-  ],
-  replay: [{ key: "1/b", since: 1, episodes: [] }],
-};
+const rollouts: readonly TaskRollouts[] = [
+  {
+    key: "3/a",
+    since: 2,
+    episodes: [
+      {
+        id: "3/a/0",
+        trajectories: [
+          {
+            steps: [
+              {
+                promptIds: Int32Array.of(1, -2, 2 ** 31 - 1),
+                // Views into a larger buffer, as traces are.
+                responseIds: Int32Array.of(9, 8, 7, 6).subarray(1, 3),
+                logprobs: Float32Array.of(-0.1, -1e-40),
+              },
+            ],
+            reward: Number.NaN,
+          },
+        ],
+        reward: -Infinity,
+      } as unknown as Episode,
+    ],
+  },
+];
 
-const save = (root: string, step: number, buffered?: BufferedRollouts): Promise<string> =>
+const save = (root: string, step: number, buffered?: readonly TaskRollouts[]): Promise<string> =>
   saveCheckpoint(
     root,
     stateOf(step),

@@ -16,7 +16,7 @@ import type { CurriculumState } from "./adaptive-batches.ts";
 import type { Usage } from "./spending.ts";
 import { isHeld } from "./checkpoint-lease.ts";
 import { stepName } from "./run-log.ts";
-import { type BufferedRollouts, nothingBuffered } from "../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 import { packRollouts, unpackRollouts } from "./stored-rollouts.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 
@@ -128,7 +128,8 @@ export interface Checkpoint {
   /** Of its state, which has the hashes of all files. */
   readonly sha256: string;
   readonly state: RunState;
-  readonly rollouts: BufferedRollouts;
+  /** That wait for a later step, oldest first. */
+  readonly rollouts: readonly TaskRollouts[];
 }
 
 /** Their paths with `/`, since a checkpoint may be read on another system. */
@@ -160,7 +161,7 @@ export async function saveCheckpoint(
   root: string,
   state: RunState,
   writeWeights: (folder: string) => Promise<void>,
-  rollouts: BufferedRollouts = nothingBuffered,
+  rollouts: readonly TaskRollouts[] = [],
 ): Promise<string> {
   const packed = packRollouts(rollouts);
   const name = stepName(state.step);
@@ -278,7 +279,7 @@ export async function readCheckpoint(root: string, step: number): Promise<Checkp
   if (content.rollouts !== null) await check(rolloutFile, content.rollouts);
   const rollouts =
     content.rollouts === null
-      ? nothingBuffered
+      ? []
       : unpackRollouts(
           await readFile(join(path, rolloutFile), "utf8").catch((error: unknown) => {
             throw damaged(`${rolloutFile} is missing`, error);

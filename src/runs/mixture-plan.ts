@@ -189,19 +189,11 @@ export function planBatches(
 ): BatchPlan<Task> {
   const { earlier = [], ...order } = plannedOrders(orders);
   if (curriculum.type === "solve_rate") {
-    const { sampling, halfLife, groupKey } = curriculum;
+    const { groupKey } = curriculum;
     const size = Math.min(batchSize, tasks.length);
     const ranges = rangesOf(tasks, size);
     const { seed } = order;
-    return createAdaptivePlan(tasks, {
-      batchSize,
-      seed,
-      sampling,
-      halfLife,
-      groupKey,
-      before,
-      ...ranges,
-    });
+    return createAdaptivePlan(tasks, { batchSize: size, seed, groupKey, before, ...ranges });
   }
   if (orders.some((one) => one.curriculum === "solve_rate")) {
     throw new ConfigError({

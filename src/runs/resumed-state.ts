@@ -1,35 +1,12 @@
 /** The state of a run that is resumed with other options than it was saved with. Pure. */
 import type { ConfigChange } from "../core/events.ts";
-import { defined } from "../util/defined.ts";
 import type { RunState } from "./checkpoint.ts";
 import type { TrainConfig } from "../config/train-config.ts";
 import { batchSizeOf } from "../config/batch-size.ts";
 
 /** Validations before and after a change of these cannot be compared. */
 const measured =
-  /^(?:trainer\.best_metric|rollout\.val\..+|dataset\.(?:val|val_fraction|val_limit|split_seed)|environment\.val_split|evaluator|rollout\.(?:failure|solved)_reward|fine_tuning\.(?:val|val_fraction|loss\.type|rewards))$/u;
-
-const batchOptions: ReadonlyMap<string, "trainBatchSize" | "enable" | "multiplier"> = new Map([
-  ["data.train_batch_size", "trainBatchSize"],
-  ["rejection_sample.enable", "enable"],
-  ["rejection_sample.multiplier", "multiplier"],
-]);
-
-/** Tasks that a step of the earlier run rolled out. */
-function batchSizeBefore(config: TrainConfig, changes: readonly ConfigChange[]): number {
-  const before = Object.fromEntries(
-    changes.flatMap(({ option, before: value }) => {
-      const name = batchOptions.get(option);
-      return name === undefined ? [] : [[name, value]];
-    }),
-  );
-  const { trainBatchSize, ...rejection } = before as Record<string, never>;
-  return batchSizeOf({
-    ...config,
-    data: { ...config.data, ...defined({ trainBatchSize }) },
-    rejectionSample: { ...config.rejectionSample, ...rejection },
-  });
-}
+  /^(?:trainer\.best_metric|rollout\.val\..+|dataset\.(?:val|val_fraction|val_limit)|environment\.val_split|evaluator|rollout\.(?:failure|solved)_reward|fine_tuning\.(?:val|val_fraction|loss\.type|rewards))$/u;
 
 /**
  * Forgets the best validation, and how long there was no better one, where later ones cannot be compared with
@@ -76,9 +53,9 @@ export function resumedState(
 ): RunState {
   if (config.asyncTraining.enable) return state;
   // No batch is larger than the dataset.
-  const [size, sizeBefore] = [batchSizeOf(config), batchSizeBefore(config, changes)].map((each) =>
-    Math.min(each, tasks),
-  ) as [number, number];
+  const size = Math.min(config.data.trainBatchSize, tasks);
+  const change = changes.find(({ option }) => option === "data.train_batch_size");
+  const sizeBefore = Math.min((change?.before as number | undefined) ?? size, tasks);
   const { position } = state;
   const next =
     size === sizeBefore ? position.next : Math.floor((position.next * sizeBefore) / size);

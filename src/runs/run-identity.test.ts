@@ -4,7 +4,7 @@ import { configFields } from "../config/fields.ts";
 import { loadConfig } from "../config/load.ts";
 import { configTree } from "../config/parse.ts";
 import { deleteAt } from "../config/tree.ts";
-import { checkChanges, configChanges, freeOptions } from "./run-identity.ts";
+import { checkChanges, configChanges, freeOptions, hashDataset } from "./run-identity.ts";
 
 const load = (...overrides: string[]) =>
   loadConfig({ overrides: ["model.name=m", ...overrides] }).config;
@@ -46,15 +46,12 @@ describe("a run that is continued", () => {
     const before = without(tree(), "rollout.val.top_p");
     expect(configChanges(before, load())).toEqual([]);
   });
-  it("knows by which seed an earlier version ordered and split the tasks", () => {
-    const before = without(
-      structuredClone(configTree(load("trainer.seed=7"))),
-      "dataset.split_seed",
-    );
+  it("knows by which seed an earlier version ordered the tasks", () => {
+    const before = structuredClone(configTree(load("trainer.seed=7")));
     (before["data"] as Tree)["seed"] = null;
     expect(configChanges(before, load("trainer.seed=7"))).toEqual([]);
-    expect(configChanges(before, load("trainer.seed=7", "dataset.split_seed=8"))).toEqual([
-      { option: "dataset.split_seed", before: 7, after: 8, isFixed: true },
+    expect(configChanges(before, load("trainer.seed=7", "data.seed=8"))).toMatchObject([
+      { option: "data.seed", before: 7, after: 8 },
     ]);
   });
 });
@@ -84,9 +81,17 @@ describe("options that may change", () => {
     );
     const guards = configFields().filter(({ key }) => key.startsWith("guards."));
     expect(sections("guards")).toEqual(guards.map(({ key }) => key));
-    for (const section of ["algorithm", "model", "replay", "async_training", "rejection_sample"])
+    for (const section of ["algorithm", "model", "async_training", "rejection_sample"])
       expect(sections(section), section).toEqual([]);
     for (const key of ["rollout.n", "rollout.train.temperature", "trainer.seed", "data.seed"])
       expect(free.has(key), key).toBe(false);
   });
+});
+
+it("has the hash of data that earlier versions stored", () => {
+  const tasks = ["a", "b"].map((instruction, i) => ({ id: `${i}`, instruction, metadata: {} }));
+  // printf '[["0","a"],["1","b"]]' | sha256sum
+  expect(hashDataset(tasks)).toBe(
+    "731736d51f9846e12c51af007e2cb68c51e8c4c638111476eb2adef9dabf3011",
+  );
 });

@@ -1,12 +1,15 @@
 /**
  * How often tasks are solved now: a Beta posterior for each task, or for each group of tasks, from a uniform
- * prior. The policy changes, so evidence fades: its weight halves every `halfLife` batches.
+ * prior. The policy changes, so evidence fades.
  */
 
 /** Of an estimate: its index, attempts that solved a task, attempts that did not, and the batch of the newest. */
 export type Evidence = readonly [index: number, solved: number, unsolved: number, batch: number];
 
-export interface Posterior {
+/** Batches after which the weight of evidence has halved. */
+const halfLife = 20;
+
+interface Posterior {
   readonly a: number;
   readonly b: number;
 }
@@ -16,13 +19,11 @@ const [high, low] = [0.9, 0.1];
 
 export class SolveRates {
   readonly #count: number;
-  readonly #halfLife: number;
   readonly #evidence = new Map<number, Evidence>();
 
   /** @param count number of estimates */
-  constructor(count: number, halfLife: number, before: readonly Evidence[] = []) {
+  constructor(count: number, before: readonly Evidence[] = []) {
     this.#count = count;
-    this.#halfLife = halfLife;
     for (const one of before) this.#evidence.set(one[0], one);
   }
 
@@ -35,7 +36,7 @@ export class SolveRates {
     const found = this.#evidence.get(index);
     if (found === undefined) return [0, 0];
     const [, solved, unsolved, since] = found;
-    const weight = 2 ** (-Math.max(0, batch - since) / this.#halfLife);
+    const weight = 2 ** (-Math.max(0, batch - since) / halfLife);
     return [solved * weight, unsolved * weight];
   }
 

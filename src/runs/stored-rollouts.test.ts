@@ -18,6 +18,14 @@ it("keeps every log-probability of a waiting rollout, bit by bit, and says of wh
     id: "1/a/0",
     trajectories: [{ uid: "u", name: "agent", steps: [step], reward: 1 }],
   } as unknown as Episode;
-  const buffered = { waiting: [{ key: "a", since: 1, episodes: [episode] }], replay: [] };
-  expect(unpackRollouts(packRollouts(buffered))).toEqual(buffered);
+  const waiting = [{ key: "a", since: 1, episodes: [episode] }];
+  expect(unpackRollouts(packRollouts(waiting))).toEqual(waiting);
+});
+
+it("reads what earlier versions wrote, without what they kept to train on it again", () => {
+  const line = (list: string, key: string): string =>
+    `${JSON.stringify({ list, key, since: 1, episodes: [] })}\n`;
+  expect(unpackRollouts(line("waiting", "1/a") + line("replay", "1/b"))).toEqual([
+    { key: "1/a", since: 1, episodes: [] },
+  ]);
 });

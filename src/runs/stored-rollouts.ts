@@ -2,10 +2,7 @@
  * Rollouts that a checkpoint holds, as lines of JSON: typed arrays as base64 of their bytes, so that
  * what is read equals what was written, bit by bit.
  */
-import { CheckpointError } from "../core/errors.ts";
-import type { TaskRollouts, BufferedRollouts } from "../rollouts/task-rollouts.ts";
-
-type List = keyof BufferedRollouts;
+import type { TaskRollouts } from "../rollouts/task-rollouts.ts";
 
 const kinds = { i32: Int32Array, f32: Float32Array } as const;
 type Kind = keyof typeof kinds;
@@ -38,26 +35,14 @@ function unpack(_key: string, value: unknown): unknown {
 }
 
 /** One line per group, in order. */
-export function packRollouts(buffered: BufferedRollouts): string {
-  return (["waiting", "replay"] as const)
-    .flatMap((list) => buffered[list].map((one) => `${JSON.stringify({ list, ...one }, pack)}\n`))
-    .join("");
-}
+export const packRollouts = (rollouts: readonly TaskRollouts[]): string =>
+  rollouts.map((one) => `${JSON.stringify(one, pack)}\n`).join("");
 
-/** @throws CheckpointError when a line is not in this format. */
-export function unpackRollouts(text: string): BufferedRollouts {
-  const buffered: Record<List, TaskRollouts[]> = { waiting: [], replay: [] };
-  for (const line of text.split("\n")) {
-    if (line === "") continue;
-    const { list, ...one } = JSON.parse(line, unpack) as TaskRollouts & { list: List };
-    if (!(list in buffered)) {
-      throw new CheckpointError({
-        message: `The checkpoint's rollouts have an unknown list ${JSON.stringify(list)}.`,
-        hint: "It was probably written by a newer version.",
-        fields: { list },
-      });
-    }
-    buffered[list].push(one);
-  }
-  return buffered;
+export function unpackRollouts(text: string): readonly TaskRollouts[] {
+  return text.split("\n").flatMap((line) => {
+    if (line === "") return [];
+    const { list, ...one } = JSON.parse(line, unpack) as TaskRollouts & { readonly list?: string };
+    // Earlier versions also kept what had been trained on, to train on it again.
+    return list === "replay" ? [] : [one];
+  });
 }

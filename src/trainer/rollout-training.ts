@@ -11,7 +11,6 @@ import type { Dataset, Task } from "../core/task.ts";
 import type { Teacher } from "../core/teacher.ts";
 import type { Rollouts } from "../rollouts/service/agent-spec.ts";
 import { createRolloutService } from "../rollouts/service/gateway-service.ts";
-import { nothingBuffered } from "../rollouts/task-rollouts.ts";
 import { stepsForEpochs } from "../runs/batches.ts";
 import type { TaskOrder } from "../runs/checkpoint.ts";
 import { planBatches } from "../runs/mixture-plan.ts";
@@ -149,7 +148,7 @@ async function train(given: RolloutTraining, run: StartedRun): ReturnType<Starte
 
 function stepperOf(context: RolloutContext, { directory, state }: StartedRun): Stepper {
   const { step: steps, position, hasUnservedWeights, resumeVersions, curriculum } = state;
-  const rollouts = directory.checkpoint?.rollouts ?? nothingBuffered;
+  const rollouts = directory.checkpoint?.rollouts ?? [];
   const before = { rollouts, position, hasUnservedWeights, ...defined({ curriculum }) };
   return context.config.asyncTraining.enable
     ? createAsyncStepper(context, before, { steps, resumeVersions })

@@ -6,7 +6,6 @@ const run = (options: Readonly<Record<string, string>>) => new Map(Object.entrie
 it("lists the options that are not the same in all runs, and joins those of other seeds", () => {
   const seed = (value: number) => ({
     "data.seed": `${value}`,
-    "dataset.split_seed": `${value}`,
     "trainer.seed": `${value}`,
   });
   const common = { "model.name": '"m"', "trainer.output_dir": '"a"' };
@@ -19,7 +18,7 @@ it("lists the options that are not the same in all runs, and joins those of othe
   expect(options).toEqual([
     { key: "rollout.n", values: [null, null, "4", null] },
     { key: "training.learning_rate", values: ["0.1", "0.1", "0.2", null] },
-    // The other two follow it.
+    // The other one follows it.
     { key: "trainer.seed", values: ["1", "2", "1", null] },
   ]);
   // A folder without options is like no other.

@@ -319,6 +319,23 @@ describe("values whose meaning depends on others", () => {
     expect(attention.model.loraTargets).toBe("attention");
   });
 
+  it("sizes of rejection sampling have no effect, and what happens is said", () => {
+    const on = ["rllm.rejection_sample.enable=true", "rejection_sample.max_batches=4"];
+    const sizes = [
+      "rllm.rejection_sample.multiplier=3",
+      "rllm.rejection_sample.min_partial_solve_tasks=8",
+      "rllm.rejection_sample.min_trajs_per_group=4",
+    ];
+    const { config, warnings } = start(of("tinker", ...on, ...sizes));
+    expect(config.rejectionSample).toEqual({ enable: true, maxBatches: 4 });
+    expect(warnings).toHaveLength(1);
+    for (const pair of sizes) expect(warnings[0]).toContain(pair.split("=")[0]);
+    expect(warnings[0]).toContain("data.train_batch_size tasks at a time");
+    const usual = ["multiplier=1", "min_partial_solve_tasks=1", "min_trajs_per_group=2"];
+    const silent = usual.map((pair) => `rllm.rejection_sample.${pair}`);
+    expect(start(of("tinker", ...on, ...silent)).warnings).toEqual([]);
+  });
+
   it("refilling dropped groups is rejection sampling, where training is asynchronous", () => {
     const pairs = [
       "rllm.rejection_sample.filter_uniform_groups=true",

@@ -32,6 +32,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "algorithm.logprob_temperature",
   ],
   "trainer/check-scoring.ts": ["rollout.n"],
+  "datasets/tasks/read-tasks.ts": ["dataset.limit"],
   "runs/batches.ts": ["data.curriculum.difficulty_key"],
   "config/checks/combinations.ts": [
     "algorithm.rollout_correction.reject",
@@ -41,10 +42,7 @@ const atStartOnly: Readonly<Record<string, readonly string[]>> = {
     "stepwise_advantage.gamma",
     "algorithm.estimator.gamma",
     "async_training.enable",
-    "replay.tasks",
     "rejection_sample.enable",
-    "rejection_sample.multiplier",
-    "rejection_sample.min_partial_solve_tasks",
     "rollout.n",
     "rollout.untrained_roles",
     "model.lora_rank",

@@ -88,9 +88,8 @@ const scripted: Readonly<Record<string, CoinTrainerOptions>> = {
       "algorithm.overlong_buffer.max_length": 4,
     },
   },
-  "replay, and a backend with metrics": {
+  "a backend with metrics": {
     backend: coinBackend({ metrics: () => ({ "engine/busy_s": 0.001, "engine/heat": 1 }) }),
-    set: { "replay.tasks": 1 },
   },
   "several rewards, of tasks with a source": {
     trainDataset: sourced,

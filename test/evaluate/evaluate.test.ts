@@ -126,7 +126,6 @@ describe("evaluate", () => {
     const set = {
       "dataset.train": file,
       "dataset.val_fraction": 0.2,
-      "dataset.shuffle": true,
       "dataset.val_limit": 6,
       "trainer.total_batches": 1,
     };
@@ -150,20 +149,6 @@ describe("evaluate", () => {
     // The file of the run, which was started with another seed on the command line.
     const { config } = loadConfig({ overrides: { ...coinConfig(outputDir), ...set } });
     expect(await tasksOf({ config, seed: 12 })).toEqual(expected);
-    // What is set is taken: these are the tasks of a run with that seed.
-    const other = loadConfig({
-      overrides: { ...coinConfig(outputDir), ...set, "dataset.split_seed": 4 },
-    });
-    expect(await tasksOf({ config: other.config })).not.toEqual(expected);
-    // A folder from before the split's seed was stored: the seed of the run.
-    const stored = join(runDir, "config.resolved.yaml");
-    const text = readFileSync(stored, "utf8");
-    expect(text).toMatch(/^ {2}split_seed: 3$/mu);
-    const old = text
-      .replace(/^ {2}split_seed: 3\n/mu, "")
-      .replace(/^ {2}seed: 3\n/mu, "  seed: null\n");
-    writeFileSync(stored, old);
-    expect(await tasksOf({ seed: 13 })).toEqual(expected);
   });
 
   it("sends the sampling options of the validation to an endpoint, and captures text, usage and latency", async () => {

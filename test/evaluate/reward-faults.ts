@@ -1,7 +1,7 @@
-/** Twenty evaluators with one planted fault each, and evaluators without one. */
+/** Evaluators with one planted fault each, and evaluators without one. */
 import type { Evaluator } from "../../src/core/agent.ts";
 import type { Task } from "../../src/core/task.ts";
-import type { RewardFault } from "../../src/launch/evaluate/reward-doctor/faults.ts";
+import type { RewardFault } from "../../src/launch/evaluate/reward-doctor/report.ts";
 import { exactMatch, f1, math, multipleChoice, number } from "../../src/evaluators/index.ts";
 
 export const sums: readonly Task[] = Array.from({ length: 24 }, (_, i) => ({
@@ -30,13 +30,6 @@ const choices: readonly Task[] = capitals.map(([country], i) => ({
   instruction: `Capital of ${country}? A) ${capitals[(i + 1) % 8]?.[1]} B) ${capitals[i]?.[1]} C) ${capitals[(i + 2) % 8]?.[1]}`,
   metadata: { answer: "B" },
 }));
-const leaking: readonly Task[] = sums.map((task) => ({
-  ...task,
-  instruction: `${task.instruction} (Solution: ${String(task.metadata["answer"])})`,
-}));
-export const incomplete: readonly Task[] = sums.map((task, i) =>
-  i % 4 === 0 ? { ...task, metadata: {} } : task,
-);
 
 const answerOf = (task: Task): string => String(task.metadata["answer"]);
 const outputOf = ({ output }: { readonly output: unknown }): string => String(output);
@@ -121,12 +114,7 @@ export const planted: readonly PlantedFault[] = [
       0.1 * Number(outputOf(episode).length > 0),
   },
   {
-    fault: "too_strict",
-    about: "white space counts",
-    evaluator: (task, episode) => outputOf(episode) === answerOf(task),
-  },
-  {
-    fault: "inverted",
+    fault: "rejects_reference",
     about: "a distance as a reward",
     evaluator: (task, episode) =>
       Math.abs(Number(lastNumber(outputOf(episode)) || "0") - Number(answerOf(task))) / 1000,
@@ -138,7 +126,7 @@ export const planted: readonly PlantedFault[] = [
       Number(lastNumber(outputOf(episode)) === answerOf(task)) * 0.8 + 0.05 * (++calls % 5),
   },
   {
-    fault: "throws",
+    fault: "fails",
     about: "an output that is not JSON",
     evaluator(task, episode) {
       const { answer } = JSON.parse(outputOf(episode)) as { answer: unknown };
@@ -146,42 +134,22 @@ export const planted: readonly PlantedFault[] = [
     },
   },
   {
-    fault: "no_score",
+    fault: "fails",
     about: "NaN where there is no number",
     evaluator: (task, episode) =>
       1 / (1 + Math.abs(Number.parseInt(outputOf(episode), 10) - Number(answerOf(task)))),
   },
   {
-    fault: "times_out",
+    fault: "fails",
     about: "a judge that never responds to long text",
     evaluator: (task, episode) =>
       outputOf(episode).length > 2000 ? new Promise(() => {}) : right(task, episode),
   },
   {
-    fault: "slow_on_long_output",
-    about: "a regular expression that backtracks",
-    evaluator: (task, episode) =>
-      /^(?:\w+\s?)*$/u.test(outputOf(episode)) && outputOf(episode).trim().endsWith(answerOf(task)),
-  },
-  {
-    fault: "constant",
+    fault: "rejects_reference",
     about: "reads a field that no output has",
     evaluator: (task, episode) =>
       (episode.output as { final?: string }).final === answerOf(task) ? 1 : 0,
-  },
-  {
-    fault: "leaks_answer",
-    about: "the solution is in the prompt",
-    tasks: leaking,
-    evaluator: right,
-  },
-  {
-    fault: "inconsistent",
-    about: "correct without a reward",
-    evaluator: (task, episode) => [
-      Number(outputOf(episode).trim() === answerOf(task)),
-      lastNumber(outputOf(episode)) === answerOf(task),
-    ],
   },
 ];
 

@@ -15,7 +15,7 @@ export async function trainedRun(): Promise<string> {
     config: {
       model: { name: "builtin:shop-tiny", loraRank: 4 },
       data: { trainBatchSize: 2 },
-      dataset: { leakCheck: "none" },
+      dataset: { leakCheck: false },
       rollout: { n: 2, nVal: 1, train: { maxTokens: 6 }, val: { maxTokens: 6 } },
       training: { learningRate: 3e-2 },
       trainer: {

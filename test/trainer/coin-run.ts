@@ -37,7 +37,7 @@ export function coinConfig(outputDir: string): Record<string, unknown> {
   return {
     "model.name": "coin",
     // Tests validate on training tasks.
-    "dataset.leak_check": "none",
+    "dataset.leak_check": false,
     "data.train_batch_size": 2,
     "rollout.n": 4,
     "training.learning_rate": 0.5,

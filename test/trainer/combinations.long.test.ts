@@ -68,7 +68,6 @@ const axes: readonly (readonly Options[])[] = [
   [{ "model.lora_rank": 0 }, { "model.quantization": "int8" }],
   [{ "training.num_minibatches": 2 }, { "training.ppo_epochs": 2 }],
   [{ "data.curriculum": "solve_rate" }, { "data.curriculum": "easy_first" }],
-  [{ "replay.tasks": 1 }],
   [{ "rejection_sample.enable": true }],
   [{ "async_training.enable": true }],
   [{ "guards.kl": 10, "guards.action": "skip" }],

@@ -86,7 +86,7 @@ async function stepOf(
       "training.learning_rate": 1e-2,
       "trainer.total_batches": 1,
       "trainer.output_dir": newFolder(),
-      "dataset.leak_check": "none",
+      "dataset.leak_check": false,
       ...set,
       ...more,
     },

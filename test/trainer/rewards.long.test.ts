@@ -96,12 +96,6 @@ describe("rewards of 0.9 and 0.1 are something to learn from", () => {
     }
   });
 
-  it("is kept for replay", async () => {
-    const { trainer } = coinTrainer({ evaluator: graded, set: { "replay.tasks": 1 } });
-    const { runDir } = await trainer.train();
-    expect(trainLines(runDir).at(-1)).toMatchObject({ "replay/used_tasks": 1 });
-  });
-
   it("leaves out equal rewards, whatever is right among them", async () => {
     const backend = coinBackend();
     const { trainer } = coinTrainer({

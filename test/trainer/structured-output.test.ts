@@ -92,7 +92,7 @@ it.each([null, 400])(
       valDataset: tasks,
       config: {
         "model.name": "builtin:shop-tiny",
-        "dataset.leak_check": "none",
+        "dataset.leak_check": false,
         "data.train_batch_size": 2,
         "data.max_prompt_length": maxPromptLength,
         "rollout.n": 2,

@@ -28,7 +28,7 @@ describe("dataset inspect", () => {
         "fields",
         "  question  string; length 1 to 3, 2.0 on average",
         "  n         number; missing in 1 row",
-        "duplicates: 0 exact, 0 near",
+        "duplicates: 0",
         "examples",
         '  0: "a"',
         '  1: "bcd"',

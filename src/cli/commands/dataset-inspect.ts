@@ -55,9 +55,9 @@ function formatDatasetReport(source: string, report: DatasetReport, io: CliIo): 
     `${safeText(source)}: ${rows} rows, ${tasks} of which can be used`,
     "fields",
     ...fields.map((field) => fieldLine(field, width)),
-    `duplicates: ${duplicates.exact} exact, ${duplicates.near} near`,
-    ...duplicates.examples.map(({ id, duplicates: other, kind }) =>
-      short(`  task "${id}" is ${kind === "exact" ? "" : "nearly "}task "${other}"`),
+    `duplicates: ${duplicates.count}`,
+    ...duplicates.examples.map(({ id, duplicates: other }) =>
+      short(`  task "${id}" is task "${other}"`),
     ),
     ...(examples.length === 0 ? [] : ["examples"]),
     ...examples.map(({ id, instruction }) => short(`  ${id}: ${JSON.stringify(instruction)}`)),

@@ -26,14 +26,13 @@ function combinationProblems(config: TrainConfig): string[] {
 /** Rollouts of one step, which are in memory with all their calls until its update. */
 const maxRollouts = 1_000_000;
 
-function sizeProblems({ data, rollout, asyncTraining, rejectionSample }: TrainConfig): string[] {
+function sizeProblems({ data, rollout, asyncTraining }: TrainConfig): string[] {
   const { enable, miniBatchSize } = asyncTraining;
   const isOfAsync = enable && miniBatchSize !== null;
   const [name, tasks] = isOfAsync
     ? ["async_training.mini_batch_size", miniBatchSize]
     : ["data.train_batch_size", data.trainBatchSize];
-  const factor = rejectionSample.enable ? rejectionSample.multiplier : 1;
-  const rollouts = tasks * rollout.n * factor;
+  const rollouts = tasks * rollout.n;
   if (rollouts <= maxRollouts) return [];
   return [
     `${name}=${tasks} with rollout.n=${rollout.n} is ${rollouts} rollouts in each step, which no machine holds; the limit is ${maxRollouts}. Lower either.`,
@@ -201,51 +200,17 @@ function loopProblems(config: TrainConfig): string[] {
   return [...asyncProblems(config), ...rejectionProblems(config)];
 }
 
-function asyncProblems({ asyncTraining, trainer, rejectionSample, replay }: TrainConfig): string[] {
+function asyncProblems({ asyncTraining, trainer }: TrainConfig): string[] {
   const { enable, triggerParameterSyncStep: every } = asyncTraining;
-  if (!enable) return [];
-  const problems: string[] = [];
-  if (trainer.testFreq % every !== 0) {
-    problems.push(
-      `trainer.test_freq=${trainer.testFreq} must be a multiple of async_training.trigger_parameter_sync_step=${every}: between weight syncs, the served weights are not those of the step.`,
-    );
-  }
-  if (replay.tasks > 0) {
-    problems.push(
-      "replay.tasks would exceed the staleness bound of async_training.enable=true. Set only one of them.",
-    );
-  }
-  if (rejectionSample.enable && rejectionSample.multiplier !== 1) {
-    problems.push(
-      "rejection_sample.multiplier is not supported with async_training.enable=true, where rollouts continue until there are enough. Set it to 1.",
-    );
-  }
-  if (rejectionSample.enable && rejectionSample.minPartialSolveTasks !== null) {
-    problems.push(
-      "rejection_sample.min_partial_solve_tasks is not supported with async_training.enable=true: a step always takes mini_batch_size tasks. Set it to null.",
-    );
-  }
-  return problems;
+  if (!enable || trainer.testFreq % every === 0) return [];
+  return [
+    `trainer.test_freq=${trainer.testFreq} must be a multiple of async_training.trigger_parameter_sync_step=${every}: between weight syncs, the served weights are not those of the step.`,
+  ];
 }
 
-function rejectionProblems({ algorithm, rejectionSample, data, rollout }: TrainConfig): string[] {
-  const { enable, minPartialSolveTasks, minTrajsPerGroup } = rejectionSample;
-  const problems: string[] = [];
-  if (!enable) return problems;
-  if (rollout.n === 1 && algorithm.estimator.type !== "gae") {
-    problems.push(
-      "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, there is nothing to compare. Set rollout.n to at least 2.",
-    );
-  }
-  if (minTrajsPerGroup > rollout.n) {
-    problems.push(
-      `rejection_sample.min_trajs_per_group=${minTrajsPerGroup} is more than rollout.n=${rollout.n}, so every task would be dropped.`,
-    );
-  }
-  if (minPartialSolveTasks !== null && minPartialSolveTasks > data.trainBatchSize) {
-    problems.push(
-      `rejection_sample.min_partial_solve_tasks=${minPartialSolveTasks} is more than data.train_batch_size=${data.trainBatchSize}, the maximum that a step takes.`,
-    );
-  }
-  return problems;
+function rejectionProblems({ algorithm, rejectionSample, rollout }: TrainConfig): string[] {
+  if (!rejectionSample.enable || rollout.n > 1 || algorithm.estimator.type === "gae") return [];
+  return [
+    "rejection_sample.enable=true with rollout.n=1 would drop every task: with one rollout per task, there is nothing to compare. Set rollout.n to at least 2.",
+  ];
 }

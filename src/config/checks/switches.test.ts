@@ -57,8 +57,8 @@ describe("an option whose switch is off", () => {
       key.endsWith(".enable") ? [key.slice(0, -"enable".length)] : [],
     );
     expect(sections).toHaveLength(4);
-    for (const section of [...sections, "replay."]) {
-      const mine = section === "replay." ? "replay.tasks" : `${section}enable`;
+    for (const section of sections) {
+      const mine = `${section}enable`;
       const others = [...fields.values()].filter(
         ({ key }) => key.startsWith(section) && key !== mine,
       );
@@ -88,19 +88,20 @@ describe("an option whose switch is off", () => {
     const { warnings, config } = loadConfig({
       overrides: [
         "model.name=m",
-        "replay.max_age=8",
+        "algorithm.kl_estimator=k2",
         "algorithm.loss_fn=dro",
         "algorithm.eps_clip=0.1",
       ],
     });
     expect(warnings).toEqual([
       "algorithm.eps_clip=0.1 has no effect: algorithm.loss.eps_clip belongs to ppo, cispo, gspo and gmpo, and algorithm.loss is dro.",
-      "replay.max_age=8 has no effect: it needs replay.tasks above 0.",
+      'algorithm.kl_estimator="k2" has no effect: it needs algorithm.kl_beta above 0.',
     ]);
     // Also where a configuration is taken apart and put together again.
-    const again = resolveConfig({ ...config, replay: { ...config.replay, tasks: 1 } });
+    const { algorithm } = config;
+    const again = resolveConfig({ ...config, algorithm: { ...algorithm, klBeta: 0.1 } });
     expect(warningsOf(again)).toEqual([]);
-    const still = resolveConfig({ ...config, replay: { ...config.replay, maxAge: 9 } });
+    const still = resolveConfig({ ...config, algorithm: { ...algorithm, klEstimator: "k1" } });
     expect(warningsOf(still)).toHaveLength(1);
   });
 

@@ -28,10 +28,15 @@ export const compatKeys: readonly CompatKey[] = [
   ...verlActorKeys,
 ];
 
+const isExact = byName({ none: false, exact: true, near: true });
+
 /** Conversions of values that have other names in rLLM or verl, by our key. */
 export const compatValues: Readonly<Record<string, (value: unknown) => unknown>> = {
   // Without a training shape, the backend trains on the pooled service.
   backend: byName({ fireworks_serverless: "fireworks" }),
+  // The modes of earlier runs.
+  "dataset.deduplicate": isExact,
+  "dataset.leak_check": isExact,
   "algorithm.estimator.type": estimators,
   "algorithm.loss.type": lossNames,
   "algorithm.kl_penalty": klNames,

@@ -195,6 +195,30 @@ describe("rLLM's compact filtering", () => {
   });
 });
 
+describe("options that are gone", () => {
+  it("are accepted, and named unless they have their old default", () => {
+    const warningsOf = (overrides: readonly string[]) =>
+      loadConfig({ overrides: ["model.name=m", "data.curriculum=solve_rate", ...overrides] })
+        .warnings;
+    const usual = ["data.curriculum.half_life=20", "dataset.shuffle=false", "replay.tasks=0"];
+    expect(warningsOf(usual)).toEqual([]);
+    const other = ["data.curriculum.sampling=expected", "dataset.split_seed=3", "replay.tasks=2"];
+    const warnings = warningsOf(other);
+    expect(warnings).toHaveLength(1);
+    for (const pair of other) expect(warnings[0]).toContain(pair.split("=")[0]);
+  });
+  it("and modes that are gone are those that there are", () => {
+    for (const [mode, is] of [
+      ["none", false],
+      ["exact", true],
+      ["near", true],
+    ]) {
+      const { dataset } = load({ "dataset.deduplicate": mode, "dataset.leak_check": mode });
+      expect([dataset.deduplicate, dataset.leakCheck]).toEqual([is, is]);
+    }
+  });
+});
+
 describe("the names of the page that this package follows", () => {
   const named = {
     "training.total_epochs": 3,

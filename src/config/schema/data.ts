@@ -19,18 +19,6 @@ const byDifficulty = {
 };
 
 const bySolveRate = {
-  sampling: z
-    .enum(["thompson", "expected"])
-    .default("thompson")
-    .describe(
-      "How tasks are chosen by p (1 - p) of their solve rate p: thompson samples p of each task from its posterior and takes the highest, expected samples tasks in proportion to the mean.",
-    ),
-  half_life: z
-    .number()
-    .min(0.1)
-    .max(1_000_000)
-    .default(20)
-    .describe("Batches after which an observed solve rate counts half: the policy has changed."),
   group_key: nonEmptyString()
     .nullable()
     .default(null)
@@ -182,7 +170,7 @@ const sources = () => {
 
 const files = "a .jsonl, .json, .csv, .tsv or .parquet file";
 
-export const datasetOptions: Section<"dataset", "split_seed"> = z
+export const datasetOptions: Section<"dataset"> = z
   .strictObject({
     train: source()
       .nullable()
@@ -211,10 +199,10 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
         "Skip rows that cannot be used, and count them in a warning; false stops the run before it starts.",
       ),
     deduplicate: z
-      .enum(["none", "exact", "near"])
-      .default("none")
+      .boolean()
+      .default(false)
       .describe(
-        "Remove tasks that an earlier task of the same dataset is equal to: exact ignores case and white space; near also removes those that share at least 70 % of their word triples and have the same numbers.",
+        "Remove tasks that an earlier task of the same dataset is equal to, but for case and white space.",
       ),
     val_fraction: z
       .number()
@@ -222,22 +210,9 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
       .lt(1)
       .default(0)
       .describe(
-        "Fraction of the training tasks to hold out for validation, picked at random by dataset.split_seed; 0 is none.",
+        "Fraction of the training tasks to hold out for validation, picked at random, the same ones for every seed; 0 is none.",
       )
       .meta(needs({ option: "dataset.val", is: [null] })),
-    split_seed: seedNumber()
-      .nullable()
-      .default(null)
-      .describe(
-        "Seed of what dataset.val_fraction holds out and of dataset.shuffle; null is data.seed. An evaluation of a run takes the run's, whatever its own seed is.",
-      )
-      .meta({ inherits: "data.seed" }),
-    shuffle: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Shuffle the tasks by dataset.split_seed before a shard or a limit is taken. The order within an epoch is random in either case.",
-      ),
     shard: z
       .string()
       .regex(/^\d+\/[1-9]\d*$/u)
@@ -257,10 +232,10 @@ export const datasetOptions: Section<"dataset", "split_seed"> = z
       .describe("Maximum number of validation tasks; null is all.")
       .meta(freeAndNeeds(validationData)),
     leak_check: z
-      .enum(["none", "exact", "near"])
-      .default("near")
+      .boolean()
+      .default(true)
       .describe(
-        "Search for validation tasks that are also training tasks, and warn with examples: exact ignores case and white space; near also finds those that share at least 70 % of their word triples and have the same numbers.",
+        "Search for validation tasks that are also training tasks, but for case and white space, and warn with examples.",
       )
       .meta(free),
   })

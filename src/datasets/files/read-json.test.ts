@@ -83,7 +83,6 @@ describe("a JSON file", () => {
         map: null,
         skipBadRows: false,
         stopAfter: Infinity,
-        maxMemoryBytes: 0,
         signal: new AbortController().signal,
       });
       expect([...tasks]).toMatchObject([

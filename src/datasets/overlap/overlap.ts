@@ -1,34 +1,23 @@
 /** Tasks that occur twice: within a dataset, or in the training data and in the validation data. */
 import { createHash } from "node:crypto";
 import type { Dataset, Task } from "../../core/task.ts";
-import { pick } from "../tasks/select.ts";
-import { NearIndex } from "./near-index.ts";
-import { shinglesOf } from "./shingles.ts";
 import { normalizeText } from "../../util/normalize-text.ts";
-
-/** The instruction; or the whole row, where instructions do not tell tasks apart. */
-interface TaskText {
-  readonly kind: "instruction" | "row";
-  of(task: Task): string;
-}
 
 const idKeys = new Set(["id", "task_id"]);
 
-const byInstruction: TaskText = {
-  kind: "instruction",
-  of: ({ instruction }) => normalizeText(instruction),
-};
+/** Keys of 16 bytes in place of texts of any length. */
+const digest = (text: string): string =>
+  createHash("sha256").update(normalizeText(text)).digest("base64").slice(0, 22);
 
-const byRow: TaskText = {
-  kind: "row",
-  of: ({ instruction, metadata }) =>
-    normalizeText(
-      `${instruction} ${JSON.stringify(metadata, (key, value: unknown) => (idKeys.has(key) ? undefined : value))}`,
-    ),
-};
+const byInstruction = ({ instruction }: Task): string => digest(instruction);
 
-/** A dataset whose tasks share few instructions, such as "Solve the puzzle.", is compared by whole rows. */
-function taskText(dataset: Dataset): TaskText {
+const byRow = ({ instruction, metadata }: Task): string =>
+  digest(
+    `${instruction} ${JSON.stringify(metadata, (key, value: unknown) => (idKeys.has(key) ? undefined : value))}`,
+  );
+
+/** What is the same for tasks that are: the instruction, or the whole row where few instructions differ ("Solve the puzzle."). */
+function taskKey(dataset: Dataset): (task: Task) => string {
   const distinct = new Set<string>();
   for (const { instruction } of dataset) {
     distinct.add(instruction);
@@ -37,138 +26,65 @@ function taskText(dataset: Dataset): TaskText {
   return byRow;
 }
 
-/** `exact`: the same text but for case and white space. `near`: also texts that share 70 % of their word triples. */
-export type OverlapMode = "exact" | "near";
-
-/** A task and one that is the same, or nearly. */
-export interface Overlap {
+/** A task and an earlier one that it repeats. */
+export interface Duplicate {
   /** Position of the task. */
   readonly index: number;
-  /** Position of the other one. */
+  /** Position of the earlier one. */
   readonly other: number;
-  readonly kind: OverlapMode;
 }
 
-/** Keys of 16 bytes in place of texts of any length. */
-const digest = (text: string): string =>
-  createHash("sha256").update(text).digest("base64").slice(0, 22);
-
-/** Remembers tasks, and finds those that it has seen. */
-class SeenTexts {
-  readonly #exact = new Map<string, number>();
-  readonly #near: NearIndex | null;
-
-  constructor(texts: Iterable<string>, mode: OverlapMode) {
-    this.#near = mode === "near" ? new NearIndex() : null;
-    if (this.#near === null) return;
-    for (const text of texts) this.#near.count(shinglesOf(text));
-  }
-
-  /** The one with the same text, or else those with nearly the same. */
-  find(text: string): readonly Omit<Overlap, "index">[] {
-    const same = this.#exact.get(digest(text));
-    const exact = same === undefined ? [] : [{ other: same, kind: "exact" as const }];
-    const near = this.#near?.find(shinglesOf(text)) ?? [];
-    return [
-      ...exact,
-      ...near.filter((other) => other !== same).map((other) => ({ other, kind: "near" as const })),
-    ];
-  }
-
-  add(index: number, text: string): void {
-    const key = digest(text);
-    if (!this.#exact.has(key)) this.#exact.set(key, index);
-    this.#near?.add(index, shinglesOf(text));
-  }
-}
-
-function* mapped<T, U>(items: Iterable<T>, change: (item: T) => U): Generator<U> {
-  for (const item of items) yield change(item);
-}
-
-/** Rows that say more than their instructions differ in ways that similarity does not measure. */
-const modeFor = (mode: OverlapMode, kind: "instruction" | "row"): OverlapMode =>
-  kind === "row" ? "exact" : mode;
-
-/** Tasks of which an earlier task is a duplicate. */
-export function findDuplicates(dataset: Dataset, mode: OverlapMode): readonly Overlap[] {
-  const texts = taskText(dataset);
-  const seen = new SeenTexts(
-    mapped(dataset, (task) => texts.of(task)),
-    modeFor(mode, texts.kind),
-  );
-  const found: Overlap[] = [];
+/** Tasks of which an earlier task is a duplicate: the same but for case, white space and the width of letters. */
+export function findDuplicates(dataset: Dataset): readonly Duplicate[] {
+  const keyOf = taskKey(dataset);
+  const seen = new Map<string, number>();
+  const found: Duplicate[] = [];
   let index = 0;
   for (const task of dataset) {
-    const text = texts.of(task);
-    const [earlier] = seen.find(text);
-    if (earlier === undefined) seen.add(index, text);
-    else found.push({ index, ...earlier });
+    const key = keyOf(task);
+    const other = seen.get(key);
+    if (other === undefined) seen.set(key, index);
+    else found.push({ index, other });
     index += 1;
   }
   return found;
 }
 
 /** The dataset without tasks of which an earlier task is a duplicate. */
-export function withoutDuplicates(dataset: Dataset, duplicates: readonly Overlap[]): Dataset {
+export function withoutDuplicates(dataset: Dataset, duplicates: readonly Duplicate[]): Dataset {
   if (duplicates.length === 0) return dataset;
   const gone = new Set(duplicates.map(({ index }) => index));
-  const all = Array.from({ length: dataset.length }, (_, index) => index);
-  return pick(
-    dataset,
-    all.filter((index) => !gone.has(index)),
-  );
+  return Array.from(dataset).filter((_, index) => !gone.has(index));
 }
 
 /** A validation task that is in the training data, too. */
 export interface Leak {
   readonly val: Task;
   readonly train: Task;
-  readonly kind: OverlapMode;
 }
 
 /**
- * Validation tasks that are also, or nearly, training tasks.
+ * Validation tasks that are also training tasks.
  *
- * Texts are the instructions, or the whole rows where most instructions are the same. Near duplicates
- * share at least 70 % of their triples of neighboring words, and have the same numbers.
+ * What is compared is the instruction, or the whole row where most instructions are the same. Texts are
+ * the same if they differ in case, white space and the width of letters at most.
  *
  * @example
- * for (const { val, train, kind } of findLeaks(split.train, split.val)) {
- *   console.log(`${kind}: ${val.id} is ${train.id}`);
+ * for (const { val, train } of findLeaks(split.train, split.val)) {
+ *   console.log(`${val.id} is ${train.id}`);
  * }
- *
- * @param mode `exact` finds only tasks that differ in case and white space at most.
  */
-export function findLeaks(
-  train: Dataset,
-  val: Dataset,
-  mode: OverlapMode = "near",
-): readonly Leak[] {
-  const texts = taskText(train);
-  const seen = new SeenTexts(
-    mapped(val, (task) => texts.of(task)),
-    modeFor(mode, texts.kind),
-  );
-  const sameText = new Map<number, number[]>();
-  let index = 0;
-  for (const task of val) {
-    const text = texts.of(task);
-    const [earlier] = seen.find(text);
-    if (earlier?.kind === "exact") {
-      sameText.set(earlier.other, [...(sameText.get(earlier.other) ?? []), index]);
-    } else seen.add(index, text);
-    index += 1;
-  }
-  const leaks = new Map<number, Leak>();
+export function findLeaks(train: Dataset, val: Dataset): readonly Leak[] {
+  const keyOf = taskKey(train);
+  const keyed = Array.from(val, (task) => ({ task, key: keyOf(task) }));
+  const wanted = new Set(keyed.map(({ key }) => key));
+  const found = new Map<string, Task>();
   for (const task of train) {
-    for (const { other, kind: how } of seen.find(texts.of(task))) {
-      for (const position of [other, ...(sameText.get(other) ?? [])]) {
-        const before = leaks.get(position);
-        if (before === undefined || (before.kind === "near" && how === "exact"))
-          leaks.set(position, { val: val.at(position) as Task, train: task, kind: how });
-      }
-    }
+    const key = keyOf(task);
+    if (wanted.has(key) && !found.has(key)) found.set(key, task);
   }
-  return [...leaks.entries()].toSorted(([a], [b]) => a - b).map(([, leak]) => leak);
+  return keyed.flatMap(({ task, key }) => {
+    const same = found.get(key);
+    return same === undefined ? [] : [{ val: task, train: same }];
+  });
 }

@@ -12,25 +12,25 @@ export interface TaskPart {
 
 export class MixedTasks implements Dataset {
   readonly parts: readonly TaskPart[];
-  readonly length: number;
+  readonly #tasks: readonly Task[];
 
   constructor(parts: readonly TaskPart[]) {
     this.parts = parts;
-    this.length = parts.reduce((sum, { tasks }) => sum + tasks.length, 0);
+    this.#tasks = parts.flatMap(({ name, tasks }) =>
+      Array.from(tasks, (task) => ofSource(name, task)),
+    );
+  }
+
+  get length(): number {
+    return this.#tasks.length;
   }
 
   at(index: number): Task | undefined {
-    let first = 0;
-    for (const { name, tasks } of this.parts) {
-      const task = index < first + tasks.length ? tasks.at(index - first) : undefined;
-      if (task !== undefined) return ofSource(name, task);
-      first += tasks.length;
-    }
-    return undefined;
+    return this.#tasks.at(index);
   }
 
-  *[Symbol.iterator](): Iterator<Task> {
-    for (const { name, tasks } of this.parts) for (const task of tasks) yield ofSource(name, task);
+  [Symbol.iterator](): Iterator<Task> {
+    return this.#tasks[Symbol.iterator]();
   }
 }
 

@@ -1,11 +1,10 @@
-/** Rows become tasks: fields are mapped, bad rows refused or counted, and what does not fit into memory goes to a file. */
+/** Rows become tasks: fields are mapped, bad rows refused or counted, and what memory has no room for refused. */
 import { AgentTrainerError, ConfigError } from "../../core/errors.ts";
-import type { Dataset, Task } from "../../core/task.ts";
+import type { Task } from "../../core/task.ts";
 import { whyUnrecordable } from "../../rollouts/programs/recordable.ts";
 import type { SourceRow } from "../source-row.ts";
 import { type FieldMap, type RowFunction, mapFields } from "./map-fields.ts";
 import { toTask } from "./task.ts";
-import { TaskFile } from "./task-file.ts";
 
 export interface ReadTasksOptions {
   /** For messages: `dataset train.jsonl`. */
@@ -15,8 +14,8 @@ export interface ReadTasksOptions {
   readonly skipBadRows: boolean;
   /** Stop reading after this many tasks. */
   readonly stopAfter: number;
-  /** Size, as JSON, from which tasks are kept in a file. */
-  readonly maxMemoryBytes: number;
+  /** Most characters of all tasks as JSON. @default 1 GiB */
+  readonly maxSize?: number;
   readonly signal: AbortSignal;
   /** Problems to keep. @default 3 */
   readonly maxProblems?: number;
@@ -25,42 +24,12 @@ export interface ReadTasksOptions {
 }
 
 export interface ReadTasks {
-  readonly tasks: Dataset;
+  readonly tasks: readonly Task[];
   /** Why rows were skipped: the first ones. */
   readonly problems: readonly AgentTrainerError[];
   readonly badRows: number;
   /** Rows that were read, bad ones included. */
   readonly rows: number;
-}
-
-/** Tasks in memory, until they are too large for that. */
-class TaskStore {
-  readonly #maxBytes: number;
-  readonly #tasks: Task[] = [];
-  #bytes = 0;
-  #file: TaskFile | null = null;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get length(): number {
-    return this.#file?.length ?? this.#tasks.length;
-  }
-
-  push(task: Task, text: string): void {
-    if (this.#file !== null) return this.#file.push(text);
-    this.#tasks.push(task);
-    this.#bytes += text.length;
-    if (this.#bytes <= this.#maxBytes) return;
-    this.#file = new TaskFile();
-    for (const earlier of this.#tasks) this.#file.push(JSON.stringify(earlier));
-    this.#tasks.length = 0;
-  }
-
-  finish(): Dataset {
-    return this.#file?.finish() ?? this.#tasks;
-  }
 }
 
 function rowError(at: string, problem: string, hint: string, value: unknown): ConfigError {
@@ -81,6 +50,14 @@ class UsedIds {
       id,
     );
   }
+}
+
+function tooLarge(name: string, count: number, maxSize: number): ConfigError {
+  return new ConfigError({
+    message: `The ${name} is too large to be held in memory: its first ${count} tasks have more than ${maxSize / 2 ** 20} MiB as JSON.`,
+    hint: "Take its first tasks with dataset.limit, split the file, or leave fields out that no task needs.",
+    fields: { name, count, maxSize },
+  });
 }
 
 /** The task as JSON. */
@@ -106,9 +83,10 @@ export async function readTasks(
   source: AsyncIterable<SourceRow>,
   options: ReadTasksOptions,
 ): Promise<ReadTasks> {
-  const { name, fields, map, skipBadRows, stopAfter, maxMemoryBytes, signal } = options;
-  const { maxProblems = 3, mayBeEmpty = false } = options;
-  const store = new TaskStore(maxMemoryBytes);
+  const { name, fields, map, skipBadRows, stopAfter, signal } = options;
+  const { maxProblems = 3, mayBeEmpty = false, maxSize = 2 ** 30 } = options;
+  const tasks: Task[] = [];
+  let size = 0;
   const ids = new UsedIds();
   const problems: AgentTrainerError[] = [];
   let [rows, badRows] = [0, 0];
@@ -120,9 +98,10 @@ export async function readTasks(
     const value = map === null ? mapped : map(mapped as never, index);
     if (map !== null && value === null) return;
     const task = toTask(value, index, at, fields !== null);
-    const text = textOf(task, at);
+    const { length } = textOf(task, at);
     ids.claim(task.id, at);
-    store.push(task, text);
+    tasks.push(task);
+    size += length;
   }
 
   for await (const row of source) {
@@ -135,9 +114,10 @@ export async function readTasks(
       if (problems.length < maxProblems) problems.push(error);
     }
     rows += 1;
-    if (store.length >= stopAfter) break;
+    if (size > maxSize) throw tooLarge(name, tasks.length, maxSize);
+    if (tasks.length >= stopAfter) break;
   }
-  if (store.length === 0 && !mayBeEmpty) {
+  if (tasks.length === 0 && !mayBeEmpty) {
     throw new ConfigError({
       message:
         badRows === 0
@@ -147,5 +127,5 @@ export async function readTasks(
       fields: { name, badRows },
     });
   }
-  return { tasks: store.finish(), problems, badRows, rows };
+  return { tasks, problems, badRows, rows };
 }

@@ -2,7 +2,6 @@
 import { ConfigError } from "../../core/errors.ts";
 import type { Dataset, Task } from "../../core/task.ts";
 import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
-import { StoredTasks } from "./task-file.ts";
 
 /** One of several parts of equal size. */
 export interface Shard {
@@ -24,13 +23,10 @@ export interface SelectOptions {
 }
 
 /** The tasks at these positions, in this order. */
-export function pick<Metadata>(
+const pick = <Metadata>(
   dataset: Dataset<Metadata>,
   indices: readonly number[],
-): Dataset<Metadata> {
-  if (dataset instanceof StoredTasks) return dataset.pick(indices) as unknown as Dataset<Metadata>;
-  return indices.map((index) => dataset.at(index) as Task<Metadata>);
-}
+): Dataset<Metadata> => indices.map((index) => dataset.at(index) as Task<Metadata>);
 
 const positions = ({ length }: Dataset<unknown>): number[] => Array.from({ length }, (_, i) => i);
 

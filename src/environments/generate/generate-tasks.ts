@@ -1,14 +1,11 @@
 /**
  * Tasks for the tools of an MCP server, each with checks: what its solution answered, and the state that it left. A
  * task is kept where the same solution has the same outcome in another episode and passes its checks there, where
- * doing nothing does not, and where no earlier one asks nearly the same.
+ * doing nothing does not, and where no earlier one asks the same.
  */
 import type { Task } from "../../core/task.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { nearThreshold } from "../../datasets/overlap/near-index.ts";
-import { jaccard, shinglesOf } from "../../datasets/overlap/shingles.ts";
 import type { ChatEndpoint } from "../../http/chat-completion.ts";
-import { addTo } from "../../util/group-by.ts";
 import { normalizeText } from "../../util/normalize-text.ts";
 import type { McpSource } from "../mcp/mcp-source.ts";
 import { KnownValues } from "./argument-values.ts";
@@ -101,28 +98,6 @@ async function offeredTools({
   });
 }
 
-/** Remembers instructions, and finds those that are the same or nearly; other numbers make another task. */
-class SeenInstructions {
-  readonly #exact = new Set<string>();
-  readonly #byNumbers = new Map<string, Uint32Array[]>();
-
-  has(instruction: string): boolean {
-    const text = normalizeText(instruction);
-    if (this.#exact.has(text)) return true;
-    const { hashes, numbers } = shinglesOf(text);
-    const own = new Set(hashes);
-    const alike = this.#byNumbers.get(numbers) ?? [];
-    return alike.some((other) => jaccard(other, own) >= nearThreshold);
-  }
-
-  add(instruction: string): void {
-    const text = normalizeText(instruction);
-    const { hashes, numbers } = shinglesOf(text);
-    this.#exact.add(text);
-    addTo(this.#byNumbers, numbers, hashes);
-  }
-}
-
 /** @throws ConfigError; AgentTrainerError where the server or the model fails */
 export async function generateTasks(options: GenerateOptions): Promise<GenerateReport> {
   const { source, count, maxTries, maxCalls, seed, endpoint, signal, onProgress } = options;
@@ -145,7 +120,7 @@ export async function generateTasks(options: GenerateOptions): Promise<GenerateR
     endpoint === null
       ? templateProposals(tools, { seed, known, maxCalls })
       : modelProposals(tools, { endpoint, maxCalls, seed, samples, onTokens, signal });
-  const seen = new SeenInstructions();
+  const seen = new Set<string>();
   const tasks: GeneratedTask[] = [];
   const dropped: Partial<Record<Reason, number>> = {};
   const attempt = new Attempt(options, tools, probed);
@@ -154,13 +129,13 @@ export async function generateTasks(options: GenerateOptions): Promise<GenerateR
     signal.throwIfAborted();
     tried++;
     const found =
-      proposal !== null && seen.has(proposal.instruction)
+      proposal !== null && seen.has(normalizeText(proposal.instruction))
         ? "a duplicate"
         : await attempt.at(proposal, tasks.length);
     if (typeof found === "string") dropped[found] = (dropped[found] ?? 0) + 1;
     else {
       tasks.push(found);
-      seen.add(found.instruction);
+      seen.add(normalizeText(found.instruction));
       for (const { result } of found.calls) known.learn(result);
     }
     onProgress?.(tasks.length, tried);

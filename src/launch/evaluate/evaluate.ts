@@ -80,7 +80,7 @@ async function tasksOf(
   const { valTasks: tasks, warnings } = await loadTasks(
     {
       ...config,
-      dataset: { ...config.dataset, train: isSplit ? train : null, leakCheck: "none" },
+      dataset: { ...config.dataset, train: isSplit ? train : null, leakCheck: false },
     },
     folder,
     {

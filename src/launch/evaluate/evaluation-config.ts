@@ -1,8 +1,6 @@
 /** The configuration of an evaluation: the caller's, else that of the evaluated run, with what an evaluation changes. */
 import { folderOf, resolveConfig, withBackend, type ConfigInput } from "../../config/load.ts";
-import { givenTree } from "../../config/parse.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
-import { valueAt } from "../../config/tree.ts";
 import { isGiven } from "../../util/defined.ts";
 import { takeFunctions } from "../../trainer/custom-algorithms.ts";
 import type { EvaluationRunOptions } from "./evaluation-options.ts";
@@ -42,13 +40,6 @@ function modelOf(base: TrainConfig, located: LocatedModel): TrainConfig["model"]
   return located.kind === "config" ? base.model : { ...base.model, name: located.name };
 }
 
-/** That of the evaluated run, so that what it held out is evaluated, unless the caller set another. */
-function splitSeedOf(base: TrainConfig, located: LocatedModel): number {
-  const isSet = isGiven(valueAt(givenTree(base) ?? {}, "dataset.split_seed"));
-  const { dataset } = located.kind === "checkpoint" && !isSet ? located.config : base;
-  return dataset.splitSeed;
-}
-
 /**
  * A failed attempt is a result, so nothing is attempted twice.
  * @throws ConfigError for options that are out of bounds.
@@ -60,8 +51,6 @@ export function evaluationConfig(given: Given, located: LocatedModel): Evaluatio
   const config = {
     ...base,
     model: modelOf(base, located),
-    // Already resolved, so that another seed of the evaluation leaves the tasks as they are.
-    dataset: { ...base.dataset, splitSeed: splitSeedOf(base, located) },
     rollout: { ...base.rollout, ...(n === undefined ? {} : { nVal: n }) },
     workflow: {
       ...base.workflow,

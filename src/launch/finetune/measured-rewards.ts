@@ -28,7 +28,7 @@ export interface RewardParts extends AsyncDisposable {
 function withoutTraining(config: TrainConfig): TrainConfig {
   const { dataset } = config;
   const train = dataset.valFraction > 0 && dataset.val === null ? dataset.train : null;
-  return { ...config, dataset: { ...dataset, train, leakCheck: "none" } };
+  return { ...config, dataset: { ...dataset, train, leakCheck: false } };
 }
 
 /** @throws ConfigError where there is no agent, no evaluator or no task. */

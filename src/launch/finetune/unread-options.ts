@@ -22,8 +22,6 @@ const unreadKeys = new Set([
   "data.max_prompt_length",
   "data.curriculum.type",
   "data.curriculum.difficulty_key",
-  "data.curriculum.sampling",
-  "data.curriculum.half_life",
   "data.curriculum.group_key",
 ]);
 
@@ -38,7 +36,7 @@ const ofValidation = new Set([
 /** Read where rewards are measured: the agent, its tasks, and how they are rolled out and scored. */
 const ofRewards: readonly RegExp[] = [
   /^(?:agent|agent_command|evaluator|env|environment|workflow|gateway|record)(?:\.|$)/u,
-  /^dataset\.(?:val|val_fraction|val_limit|split_seed|fields|skip_bad_rows|deduplicate|shuffle|sources)$/u,
+  /^dataset\.(?:val|val_fraction|val_limit|fields|skip_bad_rows|deduplicate|sources)$/u,
   /^rollout\.(?:val\..+|n_val|failure_reward|solved_reward|reward_source|retry_agent_errors)$/u,
   /^trainer\.(?:best_metric|max_failed_fraction)$/u,
   /^data\.(?:val_batch_size|max_prompt_length)$/u,

@@ -1,7 +1,6 @@
 /** From a folder of traces and feedback to files that training reads, with a report of what is in them. */
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { ConfigError } from "../../core/errors.ts";
 import { messageText } from "../../core/message-text.ts";
 import { DigestSet } from "../../util/digest-set.ts";
@@ -64,13 +63,7 @@ export async function curate(options: CurateOptions): Promise<CurateReport> {
     });
   }
   const splitBy = options.splitBy ?? "user";
-  const scratch = dirname(resolve(output));
-  await mkdir(scratch, { recursive: true });
-  using index = indexSpans(folder, {
-    scratch,
-    begins: splitBy === "time",
-    onSpan: () => signal?.throwIfAborted(),
-  });
+  const index = indexSpans(folder, () => signal?.throwIfAborted());
   if (index.spans === 0) {
     throw new ConfigError({
       message: `${folder} has no traces.`,

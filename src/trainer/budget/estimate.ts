@@ -62,13 +62,6 @@ function passesOf(config: TrainConfig, size: RunSize): number {
   return training.ppoEpochs * (1 + reference) + first + rewarded + before;
 }
 
-/** Tasks whose rollouts a step trains on: rejection sampling rolls out more, replay adds earlier ones. */
-function trainedTasks(config: TrainConfig): number {
-  const { asyncTraining, data, replay } = config;
-  const tasks = batchSizeOf(config);
-  return (asyncTraining.enable ? tasks : Math.min(tasks, data.trainBatchSize)) + replay.tasks;
-}
-
 /** With one model call per rollout, and completions as long as they may be. Validations are not included. */
 export function estimateRun(config: TrainConfig, size: RunSize): RunEstimate {
   const { backend, steps } = size;
@@ -80,12 +73,7 @@ export function estimateRun(config: TrainConfig, size: RunSize): RunEstimate {
   const usage = {
     prompt: calls * promptTokens,
     sampled: calls * sampledTokens,
-    trained:
-      trainedTasks(config) *
-      config.rollout.n *
-      (steps ?? 1) *
-      (promptTokens + sampledTokens) *
-      passesOf(config, size),
+    trained: calls * (promptTokens + sampledTokens) * passesOf(config, size),
   };
   const price = runPrices(config, backend);
   return {

@@ -108,9 +108,9 @@ export async function collect(
   left: readonly TaskRollouts[],
 ): Promise<Collected> {
   const { config, emit, journal } = run;
-  const { enable: isFiltered, maxBatches, minPartialSolveTasks } = config.rejectionSample;
+  const { enable: isFiltered, maxBatches } = config.rejectionSample;
   const size = config.data.trainBatchSize;
-  const needed = isFiltered ? (minPartialSolveTasks ?? size) : 1;
+  const needed = isFiltered ? size : 1;
   const tasks = run.batches.batchSize;
   const batch = { tasks, rollouts: tasks * config.rollout.n };
   const chosen = [...left];

@@ -1,5 +1,5 @@
 /**
- * How the rollouts of a task came out, and whether a step can learn from them, now or again. These are two
+ * How the rollouts of a task came out, and whether a step can learn from them. These are two
  * questions: learning needs differences of reward; the solve outcome is for reporting. Pure.
  */
 import { hasPrecomputed } from "../../algorithms/precomputed.ts";
@@ -8,10 +8,9 @@ import type { TrainConfig } from "../../config/train-config.ts";
 import { groupsOf, teaches } from "../update/episode-rows.ts";
 import { type StepGroups, usesCritic } from "../update/shape-rewards.ts";
 import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
-import { createRandom, deriveSeed, shuffled } from "../../util/random.ts";
 
-/** By the evaluator's `isCorrect`; `unknown`: it was given for none; `too_few`: too few were scored. */
-const solveOutcomes = ["partial", "all", "none", "unknown", "too_few"] as const;
+/** By the evaluator's `isCorrect`; `unknown`: it was given for none; `unscored`: no rollout was scored. */
+const solveOutcomes = ["partial", "all", "none", "unknown", "unscored"] as const;
 type SolveOutcome = (typeof solveOutcomes)[number];
 
 const outcomeMetrics: Readonly<Record<SolveOutcome, string>> = {
@@ -19,20 +18,20 @@ const outcomeMetrics: Readonly<Record<SolveOutcome, string>> = {
   all: "all_correct_fraction",
   none: "none_correct_fraction",
   unknown: "correctness_unknown_fraction",
-  too_few: "too_few_scored_fraction",
+  unscored: "unscored_fraction",
 };
 
 export interface AssessedTask {
   readonly outcome: SolveOutcome;
   /** The group of some role teaches. */
   readonly hasContrast: boolean;
-  /** There is something to learn, and enough rollouts were scored. */
+  /** There is something to learn, and a rollout was scored. */
   readonly isUseful: boolean;
 }
 
-function solveOutcome({ episodes }: TaskRollouts, minScored: number): SolveOutcome {
+function solveOutcome({ episodes }: TaskRollouts): SolveOutcome {
   const scored = episodes.filter(isScored);
-  if (scored.length < Math.max(1, minScored)) return "too_few";
+  if (scored.length === 0) return "unscored";
   if (scored.every(({ isCorrect }) => isCorrect === null)) return "unknown";
   const correct = scored.filter(({ isCorrect }) => isCorrect === true).length;
   if (correct === scored.length) return "all";
@@ -55,18 +54,18 @@ export function hasSignal(config: TrainConfig, { groups }: Pick<StepGroups, "gro
 }
 
 export function assessTask(config: TrainConfig, rollouts: TaskRollouts): AssessedTask {
-  const outcome = solveOutcome(rollouts, config.rejectionSample.minTrajsPerGroup);
+  const outcome = solveOutcome(rollouts);
   const grouped = groupsOf(config, [rollouts]);
   return {
     outcome,
     hasContrast: grouped.groups.some((group) => teaches(config, group)),
-    isUseful: outcome !== "too_few" && hasSignal(config, grouped),
+    isUseful: outcome !== "unscored" && hasSignal(config, grouped),
   };
 }
 
 /** Counts of a step's rollouts by outcome. */
 export class SolveCounts {
-  readonly #counts = { partial: 0, all: 0, none: 0, unknown: 0, too_few: 0 };
+  readonly #counts = { partial: 0, all: 0, none: 0, unknown: 0, unscored: 0 };
   #equal = 0;
 
   add({ outcome, hasContrast: differs }: AssessedTask): void {
@@ -91,52 +90,4 @@ export class SolveCounts {
       "rejection_sample/equal_rewards_fraction": this.#equal / total,
     };
   }
-}
-
-/**
- * Which of `kept` step `step` replays, by the seed and the step, in the order in which they were kept. Their tokens keep
- * the log-probabilities that they were sampled with, so the loss sees the true ratio.
- */
-export function chooseReplay(
-  kept: readonly TaskRollouts[],
-  { replay, trainer }: Pick<TrainConfig, "replay" | "trainer">,
-  step: number,
-): readonly TaskRollouts[] {
-  const young = kept.filter(({ since }) => step - since <= replay.maxAge);
-  const random = createRandom(deriveSeed(trainer.seed, "replay", step));
-  const chosen = new Set(shuffled(young, random).slice(0, replay.tasks));
-  return young.filter((one) => chosen.has(one));
-}
-
-/** What is kept after step `step`: those of its groups that have a learning signal. */
-export function keepForReplay(
-  kept: readonly TaskRollouts[],
-  own: readonly TaskRollouts[],
-  config: TrainConfig,
-  step: number,
-): readonly TaskRollouts[] {
-  const { replay } = config;
-  if (replay.tasks === 0) return [];
-  const useful = own.filter((one) => hasSignal(config, groupsOf(config, [one])));
-  return [...kept, ...useful]
-    .filter(({ since }) => step + 1 - since <= replay.maxAge)
-    .slice(-replay.capacity);
-}
-
-/** `replay/...` of a step, where anything is replayed. */
-export function replayMetrics(
-  { replay }: TrainConfig,
-  used: readonly TaskRollouts[],
-  kept: readonly TaskRollouts[],
-  step: number,
-): Record<string, number> {
-  if (replay.tasks === 0) return {};
-  const ages = used.map(({ since }) => step - since);
-  return {
-    "replay/used_tasks": used.length,
-    "replay/kept_tasks": kept.length,
-    ...(ages.length === 0
-      ? {}
-      : { "replay/age_mean": ages.reduce((sum, age) => sum + age, 0) / ages.length }),
-  };
 }

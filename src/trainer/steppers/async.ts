@@ -72,7 +72,7 @@ export function createAsyncStepper(
   const { tasksPerStep: tasks } = plan;
   const bound = stalenessBound(plan);
   const learn = createLearner(run);
-  const buffer = new RolloutBuffer(plan, before.rollouts.waiting, steps);
+  const buffer = new RolloutBuffer(plan, before.rollouts, steps);
   const generator = new Generator(run, plan, buffer, before.position);
   /** Whether weights were trained that are not served yet. */
   let isBehind = before.hasUnservedWeights;
@@ -148,7 +148,7 @@ export function createAsyncStepper(
     step: makeStep,
     validate: run.valTasks.length === 0 ? null : validatePaused,
     snapshot: () => ({
-      rollouts: { ...before.rollouts, waiting: buffer.ready },
+      rollouts: buffer.ready,
       position: generator.position,
       hasUnservedWeights: isBehind,
       ...defined({ curriculum: run.batches.adaptive?.snapshot(generator.batches) }),

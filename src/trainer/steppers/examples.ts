@@ -4,7 +4,6 @@ import { NumericsError } from "../../core/errors.ts";
 import type { LossSpec } from "../../core/loss/loss.ts";
 import type { TrainingRow } from "../../core/loss/training-row.ts";
 import { openGate } from "../../rollouts/service/weight-gate.ts";
-import { nothingBuffered } from "../../rollouts/task-rollouts.ts";
 import type { BatchPlan } from "../../runs/batches.ts";
 import type { RunContext } from "../run-context.ts";
 import { applyUpdates } from "../update/apply-updates.ts";
@@ -113,7 +112,7 @@ export function createExampleStepper<Example>(
     step: makeStep,
     validate: val.length === 0 && rewards === null ? null : validate,
     // The served weights are those of the last validation, if any were.
-    snapshot: () => ({ rollouts: nothingBuffered, position, hasUnservedWeights: true }),
+    snapshot: () => ({ rollouts: [], position, hasUnservedWeights: true }),
     [Symbol.asyncDispose]: async () => {},
   };
 }

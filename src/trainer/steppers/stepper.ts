@@ -1,7 +1,7 @@
 /** What makes the steps of a run, as the loop sees it: the same loop runs every stepper. */
 import type { AgentTrainerError } from "../../core/errors.ts";
 import type { Episode } from "../../core/trajectory.ts";
-import type { BufferedRollouts } from "../../rollouts/task-rollouts.ts";
+import type { TaskRollouts } from "../../rollouts/task-rollouts.ts";
 import type { RunState } from "../../runs/checkpoint.ts";
 
 /** Tracks for the loop whether the weights are still those of the last completed step. */
@@ -14,7 +14,7 @@ export interface UpdateGuard {
 
 /** What a checkpoint of the last completed step must hold in addition to the weights. */
 export interface Snapshot extends Pick<RunState, "position" | "hasUnservedWeights" | "curriculum"> {
-  readonly rollouts: BufferedRollouts;
+  readonly rollouts: readonly TaskRollouts[];
 }
 
 /** What a step changes in the state of the run. */

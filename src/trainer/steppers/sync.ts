@@ -1,11 +1,10 @@
 /**
  * Synchronous steps: rollouts end before their update begins. Every token is sampled from the weights
- * that it trains, unless rejection sampling left it from the step before or it is replayed.
+ * that it trains, unless rejection sampling left it from the step before.
  */
 import { sampledTokens } from "../../runs/episode-metrics.ts";
 import type { RolloutContext } from "../run-context.ts";
 import { collect } from "../rollouts/collect.ts";
-import { chooseReplay, keepForReplay, replayMetrics } from "../rollouts/rejection.ts";
 import { defined } from "../../util/defined.ts";
 import { createLearner } from "../update/learn.ts";
 import { validate } from "./measure.ts";
@@ -14,19 +13,16 @@ import type { Snapshot, Stepper, StepResult, StepState, UpdateGuard } from "./st
 
 /** Resumes with the rollouts of a checkpoint. */
 export function createSyncStepper(run: RolloutContext, before: Snapshot): Stepper {
-  const { backend, config, gate } = run;
+  const { backend, gate } = run;
   const learn = createLearner(run);
-  let { waiting, replay } = before.rollouts;
-  let { position, curriculum } = before;
+  let { rollouts: waiting, position, curriculum } = before;
   const { adaptive } = run.batches;
 
   async function makeStep(step: number, state: StepState, guard: UpdateGuard): Promise<StepResult> {
     const timer = await startTimer(backend);
     const collected = await collect(run, step, state.position.next, waiting); // n attempts at each task
     const rolloutS = timer.lap("rollout");
-    const replayed = chooseReplay(replay, config, step); // none, unless the options say so
-    const rollouts = [...collected.rollouts, ...replayed];
-    const groups = await learn.score(step, rollouts); // one reward per trajectory
+    const groups = await learn.score(step, collected.rollouts); // one reward per trajectory
     const rows = await learn.rows(step, groups); // advantages, merged turns, masks
     const update = await learn.update(step, rows, guard, state.skippedUpdates); // gradients, guards
     const weightVersion = update.hasChanged ? await gate.publish(backend) : state.weightVersion;
@@ -35,15 +31,10 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
     // For the next step, and for a checkpoint.
     const { episodes, batches } = collected;
     waiting = collected.waiting;
-    replay = keepForReplay(replay, collected.rollouts, config, step);
     position = { next: batches, pending: [] };
     curriculum = adaptive?.snapshot([]);
 
-    const counts = {
-      ...collected.metrics,
-      ...replayMetrics(config, replayed, replay, step),
-      ...adaptive?.metrics(),
-    };
+    const counts = { ...collected.metrics, ...adaptive?.metrics() };
     const metrics = await recordRollouts(run, step, {
       ...{ timer, groups, rows, update, weightVersion, counts, episodes, batches },
       throughput: [sampledTokens(episodes), rolloutS],
@@ -57,7 +48,7 @@ export function createSyncStepper(run: RolloutContext, before: Snapshot): Steppe
     validate: run.valTasks.length === 0 ? null : (after) => validate(run, after),
     // Weights that have changed are served at the end of their step.
     snapshot: () => ({
-      rollouts: { waiting, replay },
+      rollouts: waiting,
       position,
       hasUnservedWeights: false,
       ...defined({ curriculum }),

@@ -58,7 +58,7 @@ async function expectWhole(folder: string, { simulation }: Case): Promise<void> 
   const used = new Set(
     simulation.trained.slice(0, trained).map(({ row }) => placeOf(row.provenance.episodeId)),
   );
-  const ready = checkpoint.rollouts.waiting.map(({ key }) => placeOf(key));
+  const ready = checkpoint.rollouts.map(({ key }) => placeOf(key));
   const all = [...used, ...ready, ...pending].sort((a, b) => a - b);
   expect(all).toEqual(upTo(next));
 }

@@ -15,7 +15,6 @@ import { loadConfig } from "../../../src/config/load.ts";
 import { type LoopResult, runLoop } from "../../../src/trainer/loop.ts";
 import type { RolloutContext } from "../../../src/trainer/run-context.ts";
 import type { RolloutRequest } from "../../../src/rollouts/rollout-request.ts";
-import { nothingBuffered } from "../../../src/rollouts/task-rollouts.ts";
 import { type Snapshot, type StepState } from "../../../src/trainer/steppers/stepper.ts";
 import { rewardGoal } from "../../../src/runs/validation-goal.ts";
 import { allCapabilities } from "../coin-backend.ts";
@@ -236,7 +235,7 @@ export class Simulation {
     const context = this.context();
     const position = { next: 0, pending: [] };
     const snapshot = from?.snapshot ?? {
-      rollouts: nothingBuffered,
+      rollouts: [],
       position,
       hasUnservedWeights: false,
     };
@@ -280,7 +279,7 @@ export class Simulation {
     if (checkpoint !== null)
       await context.backend.loadState(checkpoint.weights, state.weightVersion);
     const { step: steps, position, hasUnservedWeights, resumeVersions } = state;
-    const rollouts = checkpoint?.rollouts ?? nothingBuffered;
+    const rollouts = checkpoint?.rollouts ?? [];
     const before = { rollouts, position, hasUnservedWeights };
     const stepper = createAsyncStepper(context, before, { steps, resumeVersions });
     const work = runLoop(context, stepper, {

@@ -1,5 +1,5 @@
 /** Names that options had before they were grouped by type: most are still those of rLLM. */
-import { type CompatKey, from0, type Look, type Renamed, unset } from "./key-kinds.ts";
+import { type CompatKey, from0, idleKeys, type Look, type Renamed, unset } from "./key-kinds.ts";
 
 const algorithm: readonly CompatKey[] = [
   { from: "algorithm.adv_estimator", to: "algorithm.estimator.type" },
@@ -111,7 +111,26 @@ const corrections: readonly CompatKey[] = [
   },
 ];
 
+/** Options that are gone, which runs on disk still have at these defaults. */
+const gone: readonly CompatKey[] = [
+  ...idleKeys(
+    "replay.",
+    ["tasks", "max_age", "capacity"],
+    "rollouts are trained on in one step",
+    [0, 4, 256],
+  ),
+  ...idleKeys(
+    "data.curriculum.",
+    ["sampling", "half_life"],
+    "solve rates are sampled, and count half after 20 batches",
+    ["thompson", 20],
+  ),
+  { from: "dataset.shuffle", idle: "the first tasks of a dataset are taken", usual: [false] },
+  { from: "dataset.split_seed", idle: "every seed holds out the same tasks", usual: [0] },
+];
+
 export const earlierKeys: readonly CompatKey[] = [
+  ...gone,
   ...algorithm,
   ...corrections,
   ...training,

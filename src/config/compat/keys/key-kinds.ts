@@ -82,7 +82,7 @@ export const aboveZero = (value: unknown): unknown =>
 type ReadValue = (value: unknown) => unknown;
 
 export const byName =
-  (names: Readonly<Record<string, string>>) =>
+  (names: Readonly<Record<string, unknown>>) =>
   (value: unknown): unknown =>
     typeof value === "string" ? (names[value] ?? value) : orUnset(value);
 

@@ -186,6 +186,21 @@ export const rllmKeys: readonly CompatKey[] = [
     last: true,
   },
   {
+    from: "rejection_sample.multiplier",
+    idle: "rejection sampling rolls out data.train_batch_size tasks at a time; what a step does not need waits for the next one",
+    usual: [1],
+  },
+  {
+    from: "rejection_sample.min_partial_solve_tasks",
+    idle: "a step trains on data.train_batch_size tasks, or on what rejection_sample.max_batches batches gave",
+    usual: [1],
+  },
+  {
+    from: "rejection_sample.min_trajs_per_group",
+    idle: "a task needs rollouts whose rewards differ",
+    usual: [1, 2],
+  },
+  {
     from: "rejection_sample.mode",
     only: ["episode", null],
     why: "rejection sampling works on whole tasks",

@@ -184,9 +184,7 @@ const rolloutKeys: readonly CompatKey[] = [
   ...[`${rollout}.over_sample_rate`, `${rollout}.repetition_penalty`].map((from) => ({
     from,
     only: [from.endsWith("rate") ? 0 : 1, null],
-    why: from.endsWith("rate")
-      ? "use rejection_sample.multiplier"
-      : "the agent sets it in its calls",
+    why: from.endsWith("rate") ? "use rejection_sample.enable" : "the agent sets it in its calls",
   })),
   {
     from: `${rollout}.enable_rollout_routing_replay`,

@@ -138,7 +138,7 @@ const algorithmKeys: readonly CompatKey[] = [
     from: `algorithm.kl_ctrl.${name}`,
     idle: "a fixed coefficient does not read it",
   })),
-  { from: "algorithm.use_pf_ppo", only: [false, null], why: "use rejection_sample or replay" },
+  { from: "algorithm.use_pf_ppo", only: [false, null], why: "use rejection_sample" },
   { from: "algorithm.pf_ppo.*", idle: "algorithm.use_pf_ppo is false" },
   { from: "algorithm.filter_groups.enable", to: "rejection_sample.enable" },
   { from: "algorithm.filter_groups.metric", idle: "groups are compared by their rewards" },

@@ -1,4 +1,4 @@
-/** Whether an evaluator says of rated answers what people said, and what its scores will cost: before anything is trained. */
+/** Whether an evaluator says of rated answers what people said: before anything is trained. */
 import { join } from "node:path";
 import { z } from "zod";
 import type { Evaluator } from "../../../core/agent.ts";
@@ -33,26 +33,18 @@ export interface ThumbsOptions {
   readonly timeoutMs: number;
   /** From this reward on an answer is good, where the evaluator does not say whether it is correct. */
   readonly good: number;
-  readonly onProgress?: (done: number, of: number) => void;
   readonly signal: AbortSignal;
 }
 
 export interface ThumbsReport extends Agreement {
-  /** Rated answers that there are. */
-  readonly rated: number;
   /** Answers that the evaluator failed on. */
   readonly failed: number;
   /** The first failure, in words. */
   readonly error: string | null;
-  /** Of one score. */
-  readonly meanMs: number;
 }
 
-/** A uniform choice of so many rows in one reading (Vitter's algorithm R), and how many there are. */
-function choose({ folder, sample, seed }: ThumbsOptions): {
-  readonly rows: readonly Row[];
-  readonly rated: number;
-} {
+/** A uniform choice of so many rows in one reading (Vitter's algorithm R). */
+function choose({ folder, sample, seed }: ThumbsOptions): readonly Row[] {
   const file = join(folder, "feedback.jsonl");
   requireFile(file, "folder", "Make it first: agent-trainer curate production --output curated");
   const random = createRandom(seed);
@@ -72,7 +64,7 @@ function choose({ folder, sample, seed }: ThumbsOptions): {
     }
     rows[at] = read.data;
   }
-  return { rows, rated };
+  return rows;
 }
 
 function taskOf({ prompt, completion: _said, label: _label, ...rest }: Row, index: number): Task {
@@ -82,16 +74,15 @@ function taskOf({ prompt, completion: _said, label: _label, ...rest }: Row, inde
 
 /** @throws ConfigError where there are no rated answers; the signal's reason */
 export async function compareWithThumbs(options: ThumbsOptions): Promise<ThumbsReport> {
-  const { evaluator, concurrency, timeoutMs, good, onProgress, signal } = options;
-  const { rows, rated } = choose(options);
-  if (rated === 0) {
+  const { evaluator, concurrency, timeoutMs, good, signal } = options;
+  const rows = choose(options);
+  if (rows.length === 0) {
     throw new ConfigError({
       message: `${options.folder} has no rated answers, so nothing says whether the evaluator is right.`,
       hint: "Collect some thumbs: see docs/production.md#feedback.",
       fields: { folder: options.folder },
     });
   }
-  let done = 0;
   const scored = await mapConcurrent(
     [...rows.entries()],
     concurrency,
@@ -99,24 +90,21 @@ export async function compareWithThumbs(options: ThumbsOptions): Promise<ThumbsR
       const text = one.completion.at(-1)?.content ?? "";
       const episode = probeEpisode(taskOf(one, index), text, undefined);
       const found = await scoreProbe({ evaluator, timeoutMs, signal }, "rated", text, episode);
-      onProgress?.(++done, rows.length);
       return { ...found, label: one.label };
     },
     signal,
   );
   const counts = { bothGood: 0, rewardOnly: 0, thumbOnly: 0, bothBad: 0 };
-  for (const { failure, reward, isCorrect, label } of scored) {
-    if (failure !== null) continue;
+  for (const { error, reward, isCorrect, label } of scored) {
+    if (error !== undefined) continue;
     const isGood = isCorrect ?? (reward ?? 0) >= good;
     counts[isGood ? (label ? "bothGood" : "rewardOnly") : label ? "thumbOnly" : "bothBad"]++;
   }
-  const failed = scored.filter(({ failure }) => failure !== null);
+  const failed = scored.filter(({ error }) => error !== undefined);
   return {
     ...agreementOf(counts),
-    rated,
     failed: failed.length,
-    error: failed[0]?.error ?? failed[0]?.failure ?? null,
-    meanMs: scored.reduce((sum, { ms }) => sum + ms, 0) / scored.length,
+    error: failed[0]?.error ?? null,
   };
 }
 

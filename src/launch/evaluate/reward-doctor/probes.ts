@@ -1,5 +1,5 @@
 /** Outputs that no reward should pay for, and the reference answer in several forms. */
-import type { RewardFault } from "./faults.ts";
+import type { RewardFault } from "./report.ts";
 
 export interface ProbeContext {
   readonly instruction: string;
@@ -9,15 +9,15 @@ export interface ProbeContext {
   readonly others: readonly string[];
 }
 
-export interface Probe {
+export interface BadProbe {
   readonly name: string;
-  /** What it is a fault to pay for it; null for outputs that should be paid for. */
-  readonly fault: RewardFault | null;
+  /** What it is a fault to pay for it. */
+  readonly fault: RewardFault;
   /** null where it does not apply to the task. */
   readonly text: (context: ProbeContext) => string | null;
 }
 
-const plain = (name: string, fault: RewardFault, text: string): Probe => ({
+const plain = (name: string, fault: RewardFault, text: string): BadProbe => ({
   name,
   fault,
   text: () => text,
@@ -45,16 +45,16 @@ function containing(reference: string): string | null {
 
 const withReference = (
   name: string,
-  fault: RewardFault | null,
+  fault: RewardFault,
   text: (reference: string, context: ProbeContext) => string | null,
-): Probe => ({
+): BadProbe => ({
   name,
   fault,
   text: (context) => (context.reference === null ? null : text(context.reference, context)),
 });
 
 /** Outputs that should get a low reward. */
-export const badProbes: readonly Probe[] = [
+export const badProbes: readonly BadProbe[] = [
   plain("empty", "pays_empty", ""),
   plain("white space", "pays_empty", " \n\t "),
   { name: "echo of the prompt", fault: "pays_echo", text: ({ instruction }) => instruction },
@@ -106,39 +106,24 @@ export const badProbes: readonly Probe[] = [
 ];
 
 /** Forms of the reference answer; the first is as the row has it. */
-export const goodProbes: readonly Probe[] = [
-  withReference("reference answer", null, (reference) => reference),
-  withReference("reference answer, white space around", null, (reference) => ` ${reference}\n`),
-  withReference(
-    "reference answer in a sentence",
-    null,
-    (reference) => `The answer is ${reference}.`,
-  ),
-  withReference(
-    "reference answer in a box",
-    null,
-    (reference) => `The answer is \\boxed{${reference}}.`,
-  ),
-  withReference(
-    "reference answer in tags",
-    null,
-    (reference) => `<think>Let me see.</think>\n<answer>${reference}</answer>`,
-  ),
-  withReference("reference answer in JSON", null, (reference) =>
-    JSON.stringify({ answer: reference }),
-  ),
-  withReference("reference answer in bold", null, (reference) => `**${reference}**`),
-];
-
-/** Short texts that make a backtracking expression double its work with every letter. */
-export const backtracking: readonly {
+export const goodProbes: readonly {
   readonly name: string;
-  readonly text: (n: number) => string;
+  readonly text: (reference: string) => string;
 }[] = [
-  { name: "one letter, then another character", text: (n) => `${"a".repeat(n)}!` },
-  { name: "digits without an end", text: (n) => `${"1".repeat(n)}x` },
-  { name: "spaces without an end", text: (n) => `Answer:${" ".repeat(n)}\u0000` },
-  { name: "words without an end", text: (n) => `${"a ".repeat(Math.ceil(n / 2))}!` },
-  { name: "open tags", text: (n) => "<answer>".repeat(Math.ceil(n / 8)) },
-  { name: "open braces", text: (n) => "{".repeat(n) },
+  { name: "reference answer", text: (reference) => reference },
+  { name: "reference answer, white space around", text: (reference) => ` ${reference}\n` },
+  { name: "reference answer in a sentence", text: (reference) => `The answer is ${reference}.` },
+  {
+    name: "reference answer in a box",
+    text: (reference) => `The answer is \\boxed{${reference}}.`,
+  },
+  {
+    name: "reference answer in tags",
+    text: (reference) => `<think>Let me see.</think>\n<answer>${reference}</answer>`,
+  },
+  {
+    name: "reference answer in JSON",
+    text: (reference) => JSON.stringify({ answer: reference }),
+  },
+  { name: "reference answer in bold", text: (reference) => `**${reference}**` },
 ];

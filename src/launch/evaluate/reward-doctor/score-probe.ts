@@ -13,18 +13,16 @@ export interface Scoring {
 }
 
 export interface Scored extends RewardCase {
-  readonly failure: "throws" | "no_score" | "times_out" | null;
-  readonly ms: number;
+  /** It failed by not answering in time. */
+  readonly isLate: boolean;
 }
 
 const shownCharacters = 500;
 
-function failureOf(error: unknown): Exclude<Scored["failure"], null> {
-  if (!AgentTrainerError.isInstance(error)) return "throws";
-  if (error.cause === undefined) return "no_score";
-  const isLate = AgentTrainerError.isInstance(error.cause) && error.cause.code === "TIMEOUT";
-  return isLate ? "times_out" : "throws";
-}
+const isTimeout = (error: unknown): boolean =>
+  AgentTrainerError.isInstance(error) &&
+  AgentTrainerError.isInstance(error.cause) &&
+  error.cause.code === "TIMEOUT";
 
 /** Never rejects, but with the reason of the signal. */
 export async function scoreProbe(
@@ -40,7 +38,6 @@ export async function scoreProbe(
     output: text.slice(0, shownCharacters),
     length: text.length,
   };
-  const start = performance.now();
   try {
     const { reward, isCorrect } = await evaluateEpisode(
       evaluator,
@@ -49,11 +46,10 @@ export async function scoreProbe(
       timeoutMs,
       signal,
     );
-    return { ...base, reward, isCorrect, failure: null, ms: performance.now() - start };
+    return { ...base, reward, isCorrect, isLate: false };
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
-    const failed = { reward: null, isCorrect: null, error: message, failure: failureOf(error) };
-    return { ...base, ...failed, ms: performance.now() - start };
+    return { ...base, reward: null, isCorrect: null, error: message, isLate: isTimeout(error) };
   }
 }
