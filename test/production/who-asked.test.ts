@@ -52,7 +52,7 @@ async function store(
 
 /** Turns of both sides, as the split has them. */
 function sides(from: string, fraction: number): { train: Turn[]; val: Turn[] } {
-  using index = indexSpans(from, { scratch: folder });
+  const index = indexSpans(from);
   const split = new Split({ by: "user", fraction, from: 0 }, () => index.groups());
   const result = { train: [] as Turn[], val: [] as Turn[] };
   for (const spans of index.groups())

@@ -419,7 +419,7 @@ describe("a run that learns nothing", () => {
     const result = await made.trainer.train();
     expect(result.status).toBe("untrained");
     expect(result.message).toMatch(
-      /^Nothing was learned: in 4 of 4 steps the rewards within each group were equal/u,
+      /^Nothing was learned: in 4 of 4 steps the advantages were all 0, as with equal rewards in each group/u,
     );
     expect(made.events.at(-1)).toMatchObject({
       type: "run-end",

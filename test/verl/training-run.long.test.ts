@@ -9,6 +9,7 @@ import type { TrainerEvent } from "../../src/core/events.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { AgentTrainer } from "../../src/launch/agent-trainer.ts";
+import { defined } from "../../src/util/defined.ts";
 import { coinAgent, coinTasks, readLines, withoutClock } from "../trainer/coin-run.ts";
 import { fakeBackend, fakeRun, hasPython, modelFolder } from "./fake-bridge.ts";
 
@@ -37,13 +38,14 @@ interface Options {
 }
 
 function trainer(options: Options): AgentTrainer {
-  const { outputDir, steps, engineOptions = {}, placement = "colocated", set, ...rest } = options;
+  const { outputDir, steps, engineOptions = {}, placement = "colocated", set } = options;
+  const { resume, onEvent } = options;
   const run = { ...fakeRun, reference: true, ...options.run };
   const backend = fakeBackend({ run, engineOptions, placement });
   backends.push(backend);
   return new AgentTrainer({
     backend,
-    ...rest,
+    ...defined({ resume, onEvent }),
     agentFlow: coinAgent,
     evaluator: lateLetter,
     trainDataset: coinTasks,

@@ -45,7 +45,7 @@ export async function agreementStage({
   if (minKappa !== null && (kappa === null || kappa < minKappa)) {
     throw new ConfigError({
       message: `Nothing was trained: ${said}${failures}, and train.min_kappa is ${minKappa}.`,
-      hint: "Improve the evaluator, and call this again; agent-trainer doctor agreement shows where both differ.",
+      hint: "Improve the evaluator, and call this again.",
       fields: { option: "train.min_kappa", kappa, minKappa },
     });
   }
