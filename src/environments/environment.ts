@@ -2,7 +2,7 @@
 import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defined } from "../util/defined.ts";
-import { type HarborRunner, HarborSource } from "./harbor/harbor-source.ts";
+import { HarborSource } from "./harbor/harbor-source.ts";
 import { McpSource } from "./mcp/mcp-source.ts";
 import { OpenEnvSource } from "./openenv/openenv-source.ts";
 import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
@@ -30,23 +30,18 @@ const kinds: Readonly<Record<string, Opener>> = {
   mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
   harbor: (rest, { callTimeoutMs }) => {
     const [folder = "", query = ""] = rest.split(/\?(.*)/su);
-    const {
-      runner,
-      pass_env: passEnv,
-      ...unknown
-    } = Object.fromEntries(new URLSearchParams(query));
+    const { pass_env: passEnv, ...unknown } = Object.fromEntries(new URLSearchParams(query));
     const [wrong] = Object.keys(unknown);
     if (wrong !== undefined) {
       throw new ConfigError({
-        message: `The environment harbor:${rest} has the field "${wrong}"; there are runner and pass_env.`,
-        hint: "Write it as in harbor:./tasks?runner=podman&pass_env=OPENAI_API_KEY.",
+        message: `The environment harbor:${rest} has the field "${wrong}"; there is pass_env.`,
+        hint: "Write it as in harbor:./tasks?pass_env=OPENAI_API_KEY.",
         fields: { value: rest },
       });
     }
     return new HarborSource({
       folder,
       ...defined({
-        runner: runner as HarborRunner | undefined,
         passEnv: passEnv?.split(",").filter((name) => name !== ""),
         callTimeoutMs,
       }),

@@ -13,7 +13,7 @@ export type { OrsOptions } from "./ors/ors-source.ts";
 export { OpenEnvSource } from "./openenv/openenv-source.ts";
 export type { OpenEnvOptions } from "./openenv/openenv-source.ts";
 export { HarborSource } from "./harbor/harbor-source.ts";
-export type { HarborOptions, HarborRunner } from "./harbor/harbor-source.ts";
+export type { HarborOptions } from "./harbor/harbor-source.ts";
 export { McpSource } from "./mcp/mcp-source.ts";
 export type { McpOptions } from "./mcp/mcp-source.ts";
 export { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
