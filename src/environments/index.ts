@@ -8,8 +8,6 @@ export { environment } from "./environment.ts";
 export type { EnvironmentOptions } from "./environment.ts";
 export { defineEnvironment } from "./class-source.ts";
 export type { ClassEnvironmentOptions, ClassSource, ToolAction } from "./class-source.ts";
-export { OrsSource } from "./ors/ors-source.ts";
-export type { OrsOptions } from "./ors/ors-source.ts";
 export { OpenEnvSource } from "./openenv/openenv-source.ts";
 export type { OpenEnvOptions } from "./openenv/openenv-source.ts";
 export { HarborSource } from "./harbor/harbor-source.ts";

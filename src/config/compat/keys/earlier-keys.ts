@@ -1,5 +1,5 @@
 /** Names that options had before they were grouped by type: most are still those of rLLM. */
-import { type CompatKey, from0, type Look, type Renamed, unset } from "./key-kinds.ts";
+import { type CompatKey, from0, idleKeys, type Look, type Renamed, unset } from "./key-kinds.ts";
 
 const algorithm: readonly CompatKey[] = [
   { from: "algorithm.adv_estimator", to: "algorithm.estimator.type" },
@@ -111,7 +111,14 @@ const corrections: readonly CompatKey[] = [
   },
 ];
 
+/** Options that are gone, which runs on disk still have at these defaults. */
+const gone = idleKeys("environment.", ["toolset", "secrets"], "no environment takes it", [
+  null,
+  [],
+]);
+
 export const earlierKeys: readonly CompatKey[] = [
+  ...gone,
   ...algorithm,
   ...corrections,
   ...training,
