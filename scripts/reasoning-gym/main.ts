@@ -10,10 +10,8 @@
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../test/free-port.ts";
 import { environmentsPython } from "../../test/integration/environments/python.ts";
 import { root } from "../../test/integration/root.ts";
-import { startServer } from "../../test/integration/server-process.ts";
 import { afterExamples, families } from "./families.ts";
 import { type Example, measure, type Row, setup } from "./measure.ts";
 import { isLearned, record, recorded } from "./report.ts";
@@ -28,7 +26,7 @@ if (unknown.length > 0) throw new Error(`Not in families.ts: ${unknown.join(", "
 const python = environmentsPython();
 const size = String(setup.size);
 
-const folder = join(root, "examples", "environments");
+const program = join(root, "python", "agent_trainer_gym");
 
 function runPython(args: readonly string[]): string {
   return execFileSync(python, ["-W", "ignore", ...args], {
@@ -48,47 +46,36 @@ function bestConstant(family: string): Row["constant"] {
 
 function examplesOf(family: string): readonly Example[] {
   if (!afterExamples.has(family)) return [];
-  const options = JSON.stringify({ [family]: families[family] });
-  const script = join(folder, "reasoning_gym_server.py");
-  const lines = runPython([script, "--examples", family, "--size", size, "--config", options]);
+  const options = JSON.stringify(families[family]);
+  const lines = runPython([program, family, "--size", size, "--config", options, "--examples"]);
   return lines
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Example);
 }
 
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
-const server = await startServer({
-  command: python,
-  args: [
-    join(folder, "reasoning_gym_server.py"),
-    ...["--size", size, "--config", JSON.stringify(families), "--port", String(port)],
-    ...chosen.flatMap((name) => ["--family", name]),
-  ],
-  healthUrl: `${url}/health`,
-  limitMs: 180_000,
-});
-for (const name of ["SIGINT", "SIGTERM"] as const) {
-  process.once(name, () => void server[Symbol.asyncDispose]().then(() => process.exit(130)));
+/** The name of the environment, with the options of the family. */
+function envOf(family: string): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries({ ...families[family], size: setup.size }))
+    query.set(key, JSON.stringify(value));
+  return `reasoning-gym:${family}?${query.toString()}`;
 }
+
 const machine = { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism() };
-try {
-  for (const family of chosen) {
-    try {
-      // One after the other, so that their seconds mean something.
-      // oxlint-disable-next-line no-await-in-loop
-      const row = await measure(family, `ors:${url}#${family}`, model, {
-        constant: bestConstant(family),
-        examples: examplesOf(family),
-      });
-      record(row, { setup, machine });
-      console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
-    } catch (error) {
-      process.exitCode = 1;
-      console.error(`${family}:`, error);
-    }
+for (const family of chosen) {
+  try {
+    // One after the other, so that their seconds mean something.
+    // oxlint-disable-next-line no-await-in-loop
+    const row = await measure(family, envOf(family), model, {
+      constant: bestConstant(family),
+      examples: examplesOf(family),
+      python,
+    });
+    record(row, { setup, machine });
+    console.log(JSON.stringify({ ...row, learned: isLearned(row) }));
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(`${family}:`, error);
   }
-} finally {
-  await server[Symbol.asyncDispose]();
 }

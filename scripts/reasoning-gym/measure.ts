@@ -54,10 +54,20 @@ export const setup = {
   seed: 0,
 } as const;
 
-const environment = { systemPrompt: setup.system };
+/** Options of the environment. */
+interface InEnvironment {
+  readonly systemPrompt: string;
+  readonly python: string;
+}
+
 const sampling = { maxTokens: setup.rollouts.maxTokens };
 
-async function heldOutRewards(env: string, model: string, base: string) {
+async function heldOutRewards(
+  env: string,
+  model: string,
+  base: string,
+  environment: InEnvironment,
+) {
   const { items } = await evaluate({
     env,
     model,
@@ -115,7 +125,12 @@ async function fromExamples(examples: readonly Example[], model: string, outputD
   return runDir;
 }
 
-async function fromRollouts(env: string, model: string, outputDir: string) {
+async function fromRollouts(
+  env: string,
+  model: string,
+  outputDir: string,
+  environment: InEnvironment,
+) {
   const { steps, tasks, n, learningRate } = setup.rollouts;
   const curve: number[] = [];
   const trainer = new AgentTrainer({
@@ -141,22 +156,27 @@ export async function measure(
   family: string,
   env: string,
   model: string,
-  { constant, examples }: { constant: Row["constant"]; examples: readonly Example[] },
+  {
+    constant,
+    examples,
+    python,
+  }: { constant: Row["constant"]; examples: readonly Example[]; python: string },
 ): Promise<Row> {
+  const environment = { systemPrompt: setup.system, python };
   const folder = mkdtempSync(join(tmpdir(), `reasoning-gym-${family}-`));
   const hasExamples = examples.length > 0;
   try {
-    const published = await heldOutRewards(env, model, model);
+    const published = await heldOutRewards(env, model, model, environment);
     console.error(`${family}, published: ${meanOf(published).mean.toFixed(3)}`);
     let begun = performance.now();
     const start = hasExamples ? await fromExamples(examples, model, folder) : model;
     let seconds = performance.now() - begun;
-    const before = hasExamples ? await heldOutRewards(env, start, model) : published;
+    const before = hasExamples ? await heldOutRewards(env, start, model, environment) : published;
     if (hasExamples) console.error(`${family}, examples: ${meanOf(before).mean.toFixed(3)}`);
     begun = performance.now();
-    const { runDir, curve } = await fromRollouts(env, start, folder);
+    const { runDir, curve } = await fromRollouts(env, start, folder, environment);
     seconds += performance.now() - begun;
-    const after = await heldOutRewards(env, runDir, model);
+    const after = await heldOutRewards(env, runDir, model, environment);
     return {
       family,
       heldOut: after.length,

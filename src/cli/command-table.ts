@@ -46,7 +46,7 @@ Examples:
 
 const envHelp = `
 Examples:
-  $ agent-trainer env show ors:http://127.0.0.1:8080
+  $ agent-trainer env show openenv:http://127.0.0.1:8000
   $ agent-trainer env show harbor:./tasks --split train --limit 10
   $ agent-trainer env setup
   $ agent-trainer env setup ./my_taskset

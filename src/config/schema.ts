@@ -75,7 +75,7 @@ const options = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      "What scores the rollouts of a task relative to each other, as path#export of a function of the task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators; environment is the group judge of env. Its scores are trained on in place of the evaluator's, which validations still need. Code may pass it as groupEvaluator; null is none.",
+      "What scores the rollouts of a task relative to each other, as path#export of a function of the task and its episodes, such as relativeJudge(...) of agent-trainer/evaluators. Its scores are trained on in place of the evaluator's, which validations still need. Code may pass it as groupEvaluator; null is none.",
     ),
   env: envOption,
   environment: environmentOptions,

@@ -1165,17 +1165,15 @@ export interface Sections {
   readonly evaluator?: string | null;
   /**
    * What scores the rollouts of a task relative to each other, as path#export of a function of the task and its
-   * episodes, such as relativeJudge(...) of agent-trainer/evaluators; environment is the group judge of env. Its scores
-   * are trained on in place of the evaluator's, which validations still need. Code may pass it as groupEvaluator; null
-   * is none.
+   * episodes, such as relativeJudge(...) of agent-trainer/evaluators. Its scores are trained on in place of the
+   * evaluator's, which validations still need. Code may pass it as groupEvaluator; null is none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
   readonly groupEvaluator?: string | null;
   /**
-   * Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, harbor:FOLDER,
-   * verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null is
-   * none.
+   * Environment that gives tasks, tools, prompts and rewards: openenv:URL[#NAME], harbor:FOLDER, verifiers:NAME,
+   * reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null is none.
    * Allowed: a non-empty string, or null.
    * @default null
    */
@@ -1225,25 +1223,12 @@ export interface Sections {
      */
     readonly callTimeoutS?: number;
     /**
-     * Named set of tools to open episodes with, for ors: environments; null is the environment's own.
-     * Allowed: a non-empty string, or null.
-     * @default null
-     */
-    readonly toolset?: string | null;
-    /**
-     * Python interpreter that has the package verifiers, for verifiers: environments; null is the one of agent-trainer
-     * env setup, or else python3.
+     * Python interpreter that has the packages verifiers or reasoning-gym, for verifiers: and reasoning-gym:
+     * environments; null is the one of agent-trainer env setup, or else python3.
      * Allowed: a non-empty string, or null.
      * @default null
      */
     readonly python?: string | null;
-    /**
-     * Environment variables whose values are sent as secrets of the same names when an episode is opened, for ors:
-     * environments.
-     * Allowed: a string.
-     * @default []
-     */
-    readonly secrets?: readonly string[];
   };
   readonly dataset?: {
     /**

@@ -1,6 +1,5 @@
 /** The contract of environments: tasks, and episodes with a prompt, tools and rewards. No protocol. */
 import type { Task } from "./task.ts";
-import type { Episode, EvalOutput } from "./trajectory.ts";
 
 /** A message in OpenAI's wire format, with which an episode begins. */
 export interface PromptMessage {
@@ -96,9 +95,9 @@ export interface OpenEpisode {
   readonly seed?: number;
 }
 
-/** An environment: tasks, and episodes at them. Four methods, of which two are optional. */
+/** An environment: tasks, and episodes at them. Three methods, of which one is optional. */
 export interface EnvironmentSource {
-  /** What it is called in messages: "ors:http://127.0.0.1:8080". */
+  /** What it is called in messages: "openenv:http://127.0.0.1:8000". */
   readonly name: string;
   /** Whether its episodes have rewards; if not, the run needs an evaluator. @default true */
   readonly givesRewards?: boolean;
@@ -111,15 +110,6 @@ export interface EnvironmentSource {
   tasks(split: string, range?: TaskRange, signal?: AbortSignal): AsyncIterable<Task>;
   /** Begins an episode. @throws AgentTrainerError (`ENVIRONMENT_FAILED`) when it cannot be opened. */
   open(task: Task, options: OpenEpisode): Promise<EnvironmentEpisode>;
-  /**
-   * Scores attempts at one task relative to each other, in their order. Absent where the environment has
-   * no group judge.
-   */
-  scoreGroup?(
-    task: Task,
-    attempts: readonly Episode[],
-    signal?: AbortSignal,
-  ): Promise<readonly EvalOutput[]>;
   /** Frees what the source itself holds: processes, connections. Idempotent. */
   close?(): Promise<void>;
 }

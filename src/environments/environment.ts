@@ -2,16 +2,17 @@
 import type { EnvironmentSource } from "../core/environment.ts";
 import { ConfigError } from "../core/errors.ts";
 import { defined } from "../util/defined.ts";
-import { type HarborRunner, HarborSource } from "./harbor/harbor-source.ts";
+import { HarborSource } from "./harbor/harbor-source.ts";
 import { McpSource } from "./mcp/mcp-source.ts";
 import { OpenEnvSource } from "./openenv/openenv-source.ts";
-import { OrsSource, type OrsOptions } from "./ors/ors-source.ts";
 import { openReplay } from "./replay/open-replay.ts";
 import { ReasoningGymSource } from "./reasoning-gym/reasoning-gym-source.ts";
 import { VerifiersSource } from "./verifiers/verifiers-source.ts";
 
 /** Options of {@link environment}; each protocol reads those that it has. */
-export interface EnvironmentOptions extends Omit<OrsOptions, "url" | "env"> {
+export interface EnvironmentOptions {
+  /** Limit of one call in milliseconds, for `openenv:`, `mcp:` and `harbor:`. @default 300000 */
+  readonly callTimeoutMs?: number;
   /** Python interpreter, for `verifiers:` and `reasoning-gym:`. @default that of `agent-trainer env setup`, else python3 */
   readonly python?: string;
 }
@@ -19,34 +20,25 @@ export interface EnvironmentOptions extends Omit<OrsOptions, "url" | "env"> {
 type Opener = (rest: string, options: EnvironmentOptions) => EnvironmentSource;
 
 const kinds: Readonly<Record<string, Opener>> = {
-  ors: (rest, options) => {
-    const { url, name } = splitUrl("ors", rest);
-    return new OrsSource({ ...options, url, ...defined({ env: name }) });
-  },
   openenv: (rest, { callTimeoutMs }) => {
-    const { url, name } = splitUrl("openenv", rest);
+    const { url, name } = splitUrl(rest);
     return new OpenEnvSource({ url, ...defined({ env: name, callTimeoutMs }) });
   },
   mcp: (rest, { callTimeoutMs }) => new McpSource({ server: rest, ...defined({ callTimeoutMs }) }),
   harbor: (rest, { callTimeoutMs }) => {
     const [folder = "", query = ""] = rest.split(/\?(.*)/su);
-    const {
-      runner,
-      pass_env: passEnv,
-      ...unknown
-    } = Object.fromEntries(new URLSearchParams(query));
+    const { pass_env: passEnv, ...unknown } = Object.fromEntries(new URLSearchParams(query));
     const [wrong] = Object.keys(unknown);
     if (wrong !== undefined) {
       throw new ConfigError({
-        message: `The environment harbor:${rest} has the field "${wrong}"; there are runner and pass_env.`,
-        hint: "Write it as in harbor:./tasks?runner=podman&pass_env=OPENAI_API_KEY.",
+        message: `The environment harbor:${rest} has the field "${wrong}"; there is pass_env.`,
+        hint: "Write it as in harbor:./tasks?pass_env=OPENAI_API_KEY.",
         fields: { value: rest },
       });
     }
     return new HarborSource({
       folder,
       ...defined({
-        runner: runner as HarborRunner | undefined,
         passEnv: passEnv?.split(",").filter((name) => name !== ""),
         callTimeoutMs,
       }),
@@ -57,14 +49,14 @@ const kinds: Readonly<Record<string, Opener>> = {
     return new VerifiersSource({ taskset, config: queryTree(query), ...defined({ python }) });
   },
   replay: openReplay,
-  "reasoning-gym": (rest, { python, callTimeoutMs }) => {
+  "reasoning-gym": (rest, { python }) => {
     const [family = "", query = ""] = rest.split(/\?(.*)/su);
     const { size, ...config } = queryTree(query);
     return new ReasoningGymSource({
       family,
       config,
       ...(size === undefined ? {} : { size: Number(size) }),
-      ...defined({ python, callTimeoutMs }),
+      ...defined({ python }),
     });
   },
 };
@@ -78,7 +70,7 @@ function kindOf(text: string): string | null {
  * The environment that a string names. Nothing is connected to before its tasks are read.
  *
  * @example
- * const shop = environment("ors:http://127.0.0.1:8080");
+ * const shop = environment("openenv:http://127.0.0.1:8000");
  * for await (const task of shop.tasks("train", { stop: 3 })) console.log(task.instruction);
  *
  * @throws ConfigError for an unknown protocol or an address that is no URL.
@@ -90,7 +82,7 @@ export function environment(text: string, options: EnvironmentOptions = {}): Env
     const known = Object.keys(kinds).map((name) => `${name}:`);
     throw new ConfigError({
       message: `The environment ${JSON.stringify(text)} begins with no known protocol; there are ${known.join(", ")}.`,
-      hint: "Write it as in ors:http://127.0.0.1:8080, or as path#export of a module.",
+      hint: "Write it as in openenv:http://127.0.0.1:8000, or as path#export of a module.",
       fields: { value: text },
     });
   }
@@ -131,14 +123,14 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-function splitUrl(kind: string, rest: string): { url: string; name: string | undefined } {
+function splitUrl(rest: string): { url: string; name: string | undefined } {
   const at = rest.indexOf("#");
   const url = at === -1 ? rest : rest.slice(0, at);
   const name = at === -1 ? undefined : decodeURIComponent(rest.slice(at + 1));
   if (!URL.canParse(url) || !/^(?:https?|wss?):$/u.test(new URL(url).protocol)) {
     throw new ConfigError({
-      message: `The environment ${kind}:${rest} has no URL after "${kind}:".`,
-      hint: `Write it as in ${kind}:http://127.0.0.1:8080.`,
+      message: `The environment openenv:${rest} has no URL after "openenv:".`,
+      hint: "Write it as in openenv:http://127.0.0.1:8000.",
       fields: { value: rest },
     });
   }

@@ -37,36 +37,27 @@ export function toEnvironmentError(url: string, error: unknown): AgentTrainerErr
 }
 
 const toError = (fault: HttpFault, { path }: HttpCall): Error => toEnvironmentError(path, fault);
-const limits = { timeoutMs: 60_000, maxBytes: 64 * 2 ** 20, toError };
 
-const once = new JsonClient(limits);
-const repeated = new JsonClient({
-  ...limits,
+const client = new JsonClient({
+  timeoutMs: 60_000,
+  maxBytes: 64 * 2 ** 20,
+  toError,
   retry: { ...backOff, tries: 5, mayPass: isPassing, maxRetryAfterMs: 5000 },
 });
-
-/** One request, of whose response only the status matters. @throws AgentTrainerError (`ENVIRONMENT_FAILED`) */
-export async function request({ url, ...call }: HttpRequest): Promise<void> {
-  await once.request({ ...call, path: url }, () => undefined);
-}
-
-/** One request, whose response is a stream. @throws HttpFault, or the signal's reason */
-export const openStream = ({ url, ...call }: HttpRequest): Promise<Response> =>
-  once.open({ ...call, path: url });
 
 /**
  * The JSON of a request that may be repeated, which it is where the connection or a proxy fails.
  * @throws AgentTrainerError (`ENVIRONMENT_FAILED`)
  */
 export const requestJson = ({ url, ...call }: HttpRequest): Promise<unknown> =>
-  repeated.json({ ...call, path: url });
+  client.json({ ...call, path: url });
 
 /** Likewise; null where the status says that the server has no such thing. */
 export const requestIfThere = (
   { url, ...call }: HttpRequest,
   isAbsent: (status: number) => boolean,
 ): Promise<unknown> =>
-  repeated.request(
+  client.request(
     { ...call, path: url, accept: (status) => isAbsent(status) || (status >= 200 && status < 300) },
     (response) => (isAbsent(response.status) ? null : parseJson(textOf(response))),
   );

@@ -35,19 +35,16 @@ export class EventReader {
 export interface EventLimits {
   /** Of the whole stream. */
   readonly maxBytes: number;
-  /** Called for whatever comes, comments included. */
-  readonly onBytes?: () => void;
 }
 
 /** Events as they come; who has had enough stops reading. @throws HttpFault for more than `maxBytes` */
 export async function* readEvents(
   { body }: Response,
-  { maxBytes, onBytes }: EventLimits,
+  { maxBytes }: EventLimits,
 ): AsyncGenerator<ServerEvent, void, undefined> {
   const reader = new EventReader();
   let size = 0;
   for await (const bytes of body ?? []) {
-    onBytes?.();
     size += (bytes as Uint8Array).byteLength;
     if (size > maxBytes) throw sizeFault(maxBytes);
     yield* reader.push(bytes as Uint8Array);

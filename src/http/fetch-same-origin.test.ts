@@ -7,7 +7,7 @@ import { RayJobs } from "../backends/verl/ray-jobs.ts";
 import { askJudge } from "../evaluators/judge/endpoint.ts";
 import { createServerTeacher } from "../launch/teacher/server-teacher.ts";
 import { mlflowRequests } from "../trackers/mlflow/api.ts";
-import { request as environmentRequest } from "../environments/http.ts";
+import { requestJson } from "../environments/http.ts";
 import { fetchLimited } from "../environments/mcp/mcp-source.ts";
 import { fetchSameOrigin } from "./fetch-same-origin.ts";
 
@@ -59,10 +59,7 @@ describe("a redirect to another origin", () => {
   });
 
   it.each<readonly [string, () => Promise<unknown>]>([
-    [
-      "an environment",
-      () => environmentRequest({ url: `${own.url}/create`, headers, body: { secret } }),
-    ],
+    ["an environment", () => requestJson({ url: `${own.url}/create`, headers, body: { secret } })],
     [
       "an MCP server",
       () => fetchLimited(`${own.url}/mcp`, { method: "POST", headers, body: secret }),

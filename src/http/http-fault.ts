@@ -28,7 +28,6 @@ export class HttpFault extends Error {
   readonly kind: FaultKind;
   /** Of a refusal. */
   readonly status: number | undefined;
-  readonly headers: Headers | undefined;
   /** The body of a refusal, or what is no JSON: up to 1 MiB, as it came. */
   readonly text: string;
   /** What a refusal asks for with `Retry-After`, at most 10 minutes. */
@@ -38,7 +37,6 @@ export class HttpFault extends Error {
     super(message, { cause });
     this.kind = kind;
     this.status = response?.status;
-    this.headers = response?.headers;
     this.text = text;
     this.retryAfterMs = readRetryAfterMs(response?.headers.get("retry-after"));
   }

@@ -97,8 +97,8 @@ export class JsonClient {
     });
   }
 
-  /** One try, whose body is still to be read: a stream. @throws HttpFault, or the signal's reason */
-  async open(call: HttpCall): Promise<Response> {
+  /** One try, whose body is still to be read. @throws HttpFault, or the signal's reason */
+  async #open(call: HttpCall): Promise<Response> {
     const { path, method, body, signal, accept = isSuccess } = call;
     const { baseUrl = "", fetch } = this.#options;
     const headers = this.#headers(call);
@@ -134,7 +134,7 @@ export class JsonClient {
     const { timeoutMs, maxBytes } = { ...this.#options, ...call };
     const deadline = startDeadline(`A request to ${call.path}`, timeoutMs, call.signal);
     try {
-      const response = await this.open({ ...call, signal: deadline.signal });
+      const response = await this.#open({ ...call, signal: deadline.signal });
       const bytes = await readLimitedBytes(response, maxBytes, () => sizeFault(maxBytes));
       return { status: response.status, headers: response.headers, bytes };
     } catch (error) {

@@ -219,8 +219,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
         ? await mixedAgent(this.#agent, config, this.#folder, sources, parts)
         : await agentIn(this.#agent, config, this.#folder, env?.source ?? null, parts);
     const groupEvaluator =
-      this.#given.groupEvaluator ??
-      (await loadGroupEvaluator(config, this.#folder, env?.source ?? null));
+      this.#given.groupEvaluator ?? (await loadGroupEvaluator(config, this.#folder));
     const { warnings: dataWarnings, ...tasks } = await loadTasks(config, this.#folder, {
       ...this.#given,
       environment: env?.source ?? null,

@@ -10,11 +10,7 @@ import { requireModule, splitSpec } from "./load-module.ts";
  */
 export function checkFiles(config: TrainConfig, folder: string): void {
   const { agent, evaluator, groupEvaluator, dataset } = config;
-  const modules = {
-    agent,
-    evaluator,
-    group_evaluator: groupEvaluator === "environment" ? null : groupEvaluator,
-  };
+  const modules = { agent, evaluator, group_evaluator: groupEvaluator };
   for (const [option, spec] of Object.entries(modules))
     if (spec !== null) requireModule(resolve(folder, splitSpec(spec, folder).path), option);
   const { train, val } = dataset;

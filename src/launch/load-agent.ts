@@ -3,7 +3,6 @@
  * with the options of any kind of agent, or a command.
  */
 import type { AgentFlow, Evaluator, GroupEvaluator } from "../core/agent.ts";
-import type { EnvironmentSource } from "../core/environment.ts";
 import { commandAgent } from "../rollouts/agents/command/command-agent.ts";
 import { httpAgent } from "../rollouts/agents/http/http-agent.ts";
 import { ConfigError } from "../core/errors.ts";
@@ -122,23 +121,12 @@ export async function loadAgent(
   return { ...parts, evaluator: (await load(evaluator, "evaluator")) as Evaluator } as AgentSpec;
 }
 
-/** What the option `group_evaluator` names, the judge of an environment included. @throws ConfigError for something else than a function. */
+/** What the option `group_evaluator` names. @throws ConfigError for something else than a function. */
 export async function loadGroupEvaluator(
   { groupEvaluator }: Pick<TrainConfig, "groupEvaluator">,
   folder: string,
-  source: EnvironmentSource | null,
 ): Promise<GroupEvaluator | undefined> {
   if (groupEvaluator === null) return undefined;
-  if (groupEvaluator === "environment") {
-    if (source?.scoreGroup !== undefined) {
-      return (task, episodes, { signal }) => source.scoreGroup!(task, episodes, signal);
-    }
-    throw new ConfigError({
-      message: `group_evaluator is environment, but ${source === null ? "env is not set" : `${source.name} has no group judge`}.`,
-      hint: "Set group_evaluator=path#export.",
-      fields: { option: "group_evaluator" },
-    });
-  }
   const loaded = await loadExport({
     spec: groupEvaluator,
     folder,

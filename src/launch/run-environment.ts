@@ -40,7 +40,7 @@ export function checkOneEnvironment(
 
 /**
  * What code passed, else what the option `env` names; null without one.
- * @throws ConfigError when it cannot be loaded, or a secret is not set.
+ * @throws ConfigError when it cannot be loaded.
  */
 export async function openRunEnvironment(
   config: Pick<TrainConfig, "env" | "environment">,
@@ -52,11 +52,10 @@ export async function openRunEnvironment(
   }
   const name = given ?? config.env;
   if (name === null) return null;
-  const { toolset, python, callTimeoutS, secrets } = config.environment;
+  const { python, callTimeoutS } = config.environment;
   const source = await openEnvironment(name, folder, {
-    ...defined({ toolset: toolset ?? undefined, python: python ?? undefined }),
+    ...defined({ python: python ?? undefined }),
     callTimeoutMs: callTimeoutS * 1000,
-    secrets: secretsOf(secrets),
   });
   return { source, [Symbol.asyncDispose]: async () => await source.close?.() };
 }
@@ -85,20 +84,6 @@ async function loadSource(spec: string, folder: string): Promise<EnvironmentSour
     hint: "Export what defineEnvironment() or environment() returns, or an object with these methods.",
     fields: { option: "env", value: spec },
   });
-}
-
-function secretsOf(names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.map((name) => {
-      const value = process.env[name];
-      if (value !== undefined && value !== "") return [name, value];
-      throw new ConfigError({
-        message: `environment.secrets names ${name}, but this environment variable is not set.`,
-        hint: `Set it: export ${name}=...`,
-        fields: { option: "environment.secrets", name },
-      });
-    }),
-  );
 }
 
 /** What code may pass without an agent. */

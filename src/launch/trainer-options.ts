@@ -40,7 +40,7 @@ export interface RunOptions<Row> {
    */
   readonly backend?: BackendName | TrainingBackend | null;
   /**
-   * An environment that gives tasks, tools, prompts and rewards: by name, as in `"ors:http://127.0.0.1:8080"`,
+   * An environment that gives tasks, tools, prompts and rewards: by name, as in `"openenv:http://127.0.0.1:8000"`,
    * or an object. Without an agent, a loop offers its tools to the model; an agent gets its episode as
    * `config.environment`.
    * @default the option `env` of the configuration, which is none by default

@@ -134,73 +134,14 @@ describe("atif", () => {
     });
   });
 
+  it("an episode by its number in the list", async () => {
+    const byId = await run("atif", "--episode", "1/a/1");
+    expect((await run("atif", "--episode", "2")).documents).toEqual(byId.documents);
+  });
+
   it("all episodes, those of validations too", async () => {
     expect((await run("atif")).documents).toHaveLength(3);
   });
-});
-
-it("training-trace: masks cover prompt and completion, and what is kept out is 0", async () => {
-  const { documents } = await run("training-trace", "--episode", "2");
-  const [{ turns }] = documents as unknown as [{ turns: Document[] }];
-  expect(turns.map(({ node_id: id, loss_mask: mask }) => [id, mask])).toEqual([
-    ["t1", [0, 1, 1]],
-    ["t2", [0, 1, 1]],
-    ["t3", [0, 0, 0]],
-  ]);
-  expect(turns[0]).toMatchObject({
-    per_token_logps: [-0.5, -1],
-    metadata: { trajectory_reward: 0 },
-  });
-});
-
-it("trackio: the conversation with a span for each call and tool, under the step of the rollout", async () => {
-  const { documents } = await run("trackio");
-  expect(documents.map(({ step, key }) => [step, key])).toEqual([
-    [1, "train"],
-    [1, "train"],
-    [1, "validation"],
-  ]);
-  const { trace } = documents[1] as { trace: Record<"messages" | "spans", Document[]> & Document };
-  expect(trace).toMatchObject({
-    _type: "trackio.trace",
-    metadata: { episode_id: "1/a/1", task_id: "a", reward: 0, status: "success" },
-  });
-  // The history was cut after the sixth: the rest of the prompt comes again, without its instructions.
-  expect(trace.messages.map(({ role }) => role)).toEqual(
-    ["system", "user", "assistant", "tool", "user", "assistant"].concat([
-      "assistant",
-      "user",
-      "assistant",
-    ]),
-  );
-  expect(
-    trace.spans.map(({ id, parent_id: parent, kind, name }) => [id, parent, kind, name]),
-  ).toEqual([
-    ["t1", null, "generation", "chat m"],
-    ["t1/call_1", "t1", "tool", "look"],
-    ["t2", null, "generation", "chat m"],
-    ["t3", null, "generation", "chat m"],
-  ]);
-  expect(trace.spans[0]).toMatchObject({ usage: { input_tokens: 1, output_tokens: 2 } });
-  expect(trace.spans[1]).toMatchObject({
-    input: '{"at":"sky"}',
-    output: "blue",
-    status: "success",
-  });
-});
-
-it("otel: one root span, and calls below it", async () => {
-  const { documents } = await run("otel", "--episode", "1/a/1");
-  const [{ resourceSpans }] = documents as unknown as [
-    { resourceSpans: [{ scopeSpans: [{ spans: Document[] }] }] },
-  ];
-  const { spans } = resourceSpans[0].scopeSpans[0];
-  expect(spans).toHaveLength(4);
-  expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
-  expect(spans.slice(1).every(({ parentSpanId }) => parentSpanId === spans[0]?.["spanId"])).toBe(
-    true,
-  );
-  expect(spans[0]?.["spanId"]).toMatch(/^[0-9a-f]{16}$/u);
 });
 
 it("chat and pairs are read by fine-tuning, and have nothing of validations", async () => {

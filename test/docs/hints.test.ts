@@ -8,7 +8,6 @@ import { readPage, root, tableRows } from "./pages.ts";
 
 /** Advice that only a run without a checkpoint can hear: the configuration is refused at start. */
 const atStartOnly: Readonly<Record<string, readonly string[]>> = {
-  "environments/ors/ors-source.ts": ["environment.split"],
   // What a person changes for the next run.
   "view/health/find-problems.ts": ["rollout.n", "rollout.train.max_tokens"],
   "backends/fireworks/dedicated/provision.ts": ["model.lora_rank"],

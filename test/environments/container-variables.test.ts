@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { openContainer } from "../../src/environments/harbor/container-sandbox.ts";
+import { openContainer } from "../../src/environments/harbor/container.ts";
 import type { HarborTask } from "../../src/environments/harbor/task-folder.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -27,9 +27,9 @@ it("are passed by name, but for those that this process has with another value",
     },
   } as unknown as HarborTask;
   const { signal } = new AbortController();
-  const sandbox = await openContainer(program, task, new Map(), signal);
-  await sandbox.exec({ command: "true", env: { STEP_KEY: "s4cret" }, timeoutMs: 5000, signal });
-  await sandbox.close();
+  const container = await openContainer(program, task, new Map(), signal);
+  await container.exec({ command: "true", env: { STEP_KEY: "s4cret" }, timeoutMs: 5000, signal });
+  await container.close();
   const lines = (await readFile(log, "utf8")).split("\n");
   const commands = lines.filter((line) => !line.startsWith("value:"));
   expect(commands.join()).not.toMatch(/s[34]cret/u);

@@ -1,15 +1,15 @@
-/** Task folders of Harbor: read, run without a container, scored by their own tests. */
-import { existsSync, mkdtempSync } from "node:fs";
+/** Task folders of Harbor: read, run with a stand-in for docker, scored by their own tests. */
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { AgentFlow } from "../../src/core/agent.ts";
 import type { AgentTrainerError } from "../../src/core/errors.ts";
-import { readTrivialDockerfile } from "../../src/environments/harbor/dockerfile.ts";
 import { readRewards, trialRewards } from "../../src/environments/harbor/rewards.ts";
 import { environment } from "../../src/environments/index.ts";
 import { evaluate } from "../../src/launch/evaluate/evaluate.ts";
 import { createScriptedTarget } from "../../src/testing/index.ts";
+import { writeContainerProgram } from "./container-stand-in.ts";
 import { greeting, twoSteps, writeFiles } from "./harbor-tasks.ts";
 
 const { signal } = new AbortController();
@@ -17,8 +17,13 @@ const bash = (command: string): string =>
   `<tool_call>${JSON.stringify({ name: "bash", arguments: { command } })}</tool_call>`;
 
 let folder = "";
+const programs = mkdtempSync(join(tmpdir(), "containers-"));
+const path = process.env["PATH"] ?? "";
+afterAll(() => void (process.env["PATH"] = path));
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "harbor-"));
+  writeContainerProgram(programs, "docker");
+  process.env["PATH"] = `${programs}:${path}`;
   await writeFiles(join(folder, "train/greeting"), greeting);
   await writeFiles(join(folder, "steps/mean"), twoSteps("mean", 0));
   await writeFiles(join(folder, "strict/final"), twoSteps("final", 1));
@@ -31,7 +36,7 @@ async function firstTask(name: string) {
 }
 
 it("reads instructions and metadata, and splits from folders", async () => {
-  const { source, task } = await firstTask(`harbor:${folder}?runner=folder`);
+  const { source, task } = await firstTask(`harbor:${folder}`);
   expect(task).toMatchObject({
     id: "train/greeting",
     instruction: "Write hello to greeting.txt.\n",
@@ -42,7 +47,7 @@ it("reads instructions and metadata, and splits from folders", async () => {
 });
 
 it("runs commands in the working folder, and the tests score what is there", async () => {
-  const { source, task } = await firstTask(`harbor:${folder}?runner=folder`);
+  const { source, task } = await firstTask(`harbor:${folder}`);
   const episode = await source.open(task, { signal });
   const run = async (command: string) => (await episode.call("bash", { command }, signal)).text;
   expect(await run("cat notes.txt; echo $COLOR $LANGUAGE_OF_TASK; exit 3")).toBe(
@@ -50,9 +55,38 @@ it("runs commands in the working folder, and the tests score what is there", asy
   );
   expect(await run("echo hello > /app/greeting.txt")).toBe("[no output]");
   expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 1, done: true });
+  expect(readdirSync(join(programs, "containers"))).toHaveLength(1);
   await episode.close();
   await episode.close();
-  expect(existsSync("/app/greeting.txt")).toBe(false);
+  expect(readdirSync(join(programs, "containers"))).toEqual([]);
+});
+
+describe("the program", () => {
+  const openWith = async (names: Readonly<Record<string, boolean>>) => {
+    const own = mkdtempSync(join(tmpdir(), "containers-"));
+    for (const [name, works] of Object.entries(names)) writeContainerProgram(own, name, works);
+    process.env["PATH"] = `${own}:/usr/bin:/bin`;
+    try {
+      const { source, task } = await firstTask(`harbor:${folder}`);
+      const episode = await source.open(task, { signal });
+      const opened = readdirSync(join(own, "containers")).length;
+      await episode.close();
+      return opened;
+    } finally {
+      process.env["PATH"] = `${programs}:${path}`;
+    }
+  };
+
+  it("is podman where docker does not work", async () => {
+    expect(await openWith({ docker: false, podman: true })).toBe(1);
+  });
+
+  it("is missed by name", async () => {
+    await expect(openWith({ docker: false, podman: false })).rejects.toMatchObject({
+      code: "ENVIRONMENT_FAILED",
+      message: expect.stringMatching(/neither docker nor podman works/u) as unknown,
+    });
+  });
 });
 
 it("steps follow each other, and their rewards are averaged", async () => {
@@ -62,14 +96,14 @@ it("steps follow each other, and their rewards are averaged", async () => {
     bash("cat *hint*"),
     "Done.",
   ]);
-  const env = `harbor:${join(folder, "steps")}?runner=folder`;
+  const env = `harbor:${join(folder, "steps")}`;
   const config = { environment: { valSplit: "train" } };
   const { items } = await evaluate({ env, config, model });
   expect(items).toMatchObject([{ reward: 0.5, terminationReason: "env_done" }]);
 });
 
 it("a first step below its least reward ends the task", async () => {
-  const env = `harbor:${join(folder, "strict")}?runner=folder`;
+  const env = `harbor:${join(folder, "strict")}`;
   const { items } = await evaluate({
     env,
     config: { environment: { valSplit: "train" } },
@@ -80,7 +114,7 @@ it("a first step below its least reward ends the task", async () => {
 
 it("what is there at the limit of turns is scored", async () => {
   const { items } = await evaluate({
-    env: `harbor:${folder}?runner=folder`,
+    env: `harbor:${folder}`,
     config: { environment: { valSplit: "train", maxTurns: 2 } },
     model: createScriptedTarget(() => bash("echo hello > greeting.txt")),
   });
@@ -100,7 +134,7 @@ it("what an agent of the user leaves is scored", async () => {
   };
   const { items } = await evaluate({
     agentFlow,
-    env: `harbor:${folder}?runner=folder`,
+    env: `harbor:${folder}`,
     config: { environment: { valSplit: "train" } },
     model: createScriptedTarget(["hm"]),
   });
@@ -110,7 +144,7 @@ it("what an agent of the user leaves is scored", async () => {
 it("tests without a reward fail the attempt, and say what they wrote", async () => {
   const broken = { ...greeting, "tests/test.sh": "#!/bin/bash\necho no pytest here\n" };
   await writeFiles(join(folder, "broken/task"), broken);
-  const { source, task } = await firstTask(`harbor:${join(folder, "broken")}?runner=folder`);
+  const { source, task } = await firstTask(`harbor:${join(folder, "broken")}`);
   const episode = await source.open(task, { signal });
   await expect(episode.respond?.("Done.", signal)).rejects.toMatchObject({
     code: "ENVIRONMENT_FAILED",
@@ -121,8 +155,7 @@ it("tests without a reward fail the attempt, and say what they wrote", async () 
 
 it.each([
   ["no folder", "/no/such/folder", /which is no folder/u],
-  ["another runner", ".?runner=vm", /docker, podman, bubblewrap, folder/u],
-  ["another field", ".?pass-env=A", /"pass-env"; there are runner and pass_env/u],
+  ["another field", ".?pass-env=A", /"pass-env"; there is pass_env/u],
 ])("%s is refused", (_name, text, message) => {
   expect(() => environment(`harbor:${text}`)).toThrow(message);
 });
@@ -131,14 +164,18 @@ it.each([
   ["docker-compose", { "environment/docker-compose.yaml": "services: {}" }, /docker-compose/u],
   ["no tests", { "tests/test.sh": "" }, /./u],
   ["a wrong task.toml", { "task.toml": "[verifier]\ntimeout_sec = 'x'" }, /wrong task.toml/u],
-  ["an image", { "environment/Dockerfile": "FROM a\nRUN apt-get update" }, /needs a container/u],
+  [
+    "an image that cannot be built",
+    { "environment/Dockerfile": "FROM a\nRUN apt-get update" },
+    /"docker build --tag" failed: RUN apt-get update/u,
+  ],
 ])("a task with %s is refused by name", async (name, files, message) => {
   const at = join(folder, "refused", name.replaceAll(" ", "-"));
   const all: Record<string, string> = { ...greeting, ...files };
   if (name === "no tests") delete all["tests/test.sh"];
   await writeFiles(join(at, "task"), all);
   const open = async () => {
-    const { source, task } = await firstTask(`harbor:${at}?runner=folder`);
+    const { source, task } = await firstTask(`harbor:${at}`);
     await source.open(task, { signal });
   };
   await expect(open()).rejects.toMatchObject({
@@ -163,8 +200,8 @@ describe("variables of this process", () => {
     });
     vi.stubEnv(secret, "hf_of_the_trainer");
     try {
-      for (const passed of ["", "&pass_env=HOME,LANG"]) {
-        const { source, task } = await firstTask(`harbor:${at}?runner=folder${passed}`);
+      for (const passed of ["", "?pass_env=HOME,LANG"]) {
+        const { source, task } = await firstTask(`harbor:${at}${passed}`);
         const opening = source.open(task, { signal });
         await expect(opening).rejects.toMatchObject({ code: "ENVIRONMENT_FAILED" });
         const error = (await opening.catch((thrown: unknown) => thrown)) as AgentTrainerError;
@@ -181,7 +218,7 @@ describe("variables of this process", () => {
     const at = await writeFiles(join(folder, "passed", "task"), reading);
     vi.stubEnv(secret, "hello");
     try {
-      const { source, task } = await firstTask(`harbor:${at}?runner=folder&pass_env=${secret}`);
+      const { source, task } = await firstTask(`harbor:${at}?pass_env=${secret}`);
       const episode = await source.open(task, { signal });
       await episode.call("bash", { command: "printf hello > greeting.txt" }, signal);
       expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 1 });
@@ -213,19 +250,4 @@ describe("rewards", () => {
     expect(trialRewards(steps, "final")).toEqual({ reward: 0, signals: { reward: 0 } });
     expect(trialRewards([{ a: 1, b: 0 }], null)).toMatchObject({ reward: 0.5 });
   });
-});
-
-it("a Dockerfile is trivial without RUN", () => {
-  expect(
-    readTrivialDockerfile("FROM x\n# a\nWORKDIR /app\nENV A=1 B=two\nCOPY . /app\nCOPY a.txt b/\n"),
-  ).toEqual({
-    workdir: "/app",
-    env: { A: "1", B: "two" },
-    copies: [
-      { from: ".", to: "/app/" },
-      { from: "a.txt", to: "/app/b/" },
-    ],
-  });
-  expect(readTrivialDockerfile("FROM x\nRUN a \\\n && b")).toEqual({ needs: "RUN a   && b" });
-  expect(readTrivialDockerfile("FROM x\nCOPY ../a /b")).toHaveProperty("needs");
 });

@@ -1,137 +1,46 @@
-/** Environments that send what they should not: no call hangs, and nothing large reaches the model. */
-import type { ServerResponse } from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
+/** Environments that answer what they should not: no call hangs, and nothing large reaches the model. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { EnvironmentEpisode, EnvironmentResult } from "../../src/core/environment.ts";
 import { jsonText } from "../../src/environments/episode/json-text.ts";
 import { plainText } from "../../src/environments/episode/plain-text.ts";
 import { TrackedEpisode } from "../../src/environments/episode/tracked-episode.ts";
-import { request } from "../../src/environments/http.ts";
-import { OrsSource } from "../../src/environments/ors/ors-source.ts";
-import { startWireServer, type WireServer } from "./ors-wire-server.ts";
+import { requestJson } from "../../src/environments/http.ts";
 
 const { signal } = new AbortController();
-let server: WireServer | undefined;
-afterEach(async () => {
-  await server?.close();
-});
-
-/** Opens an episode whose calls are answered by `answer`, with short limits. */
-async function openAgainst(answer: (response: ServerResponse) => void, idleTimeoutMs = 60_000) {
-  server = await startWireServer({
-    handle: (path, response) => {
-      if (!path.endsWith("/call")) return false;
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      answer(response);
-      return true;
-    },
-  });
-  const source = new OrsSource({ url: server.url, callTimeoutMs: 250, idleTimeoutMs });
-  const task = { id: "0", instruction: "", metadata: { ors: { split: "train", index: 0 } } };
-  return new TrackedEpisode(await source.open(task, { signal }));
-}
-
 const failed = { code: "ENVIRONMENT_FAILED" };
 
-/** Writes as fast as the client reads, until it leaves. */
-function flood(response: ServerResponse, text: string): void {
-  const write = (): void => {
-    while (!response.destroyed && response.write(text));
-    if (!response.destroyed) response.once("drain", write);
-  };
-  response.on("error", () => {});
-  write();
+/** An episode with one tool, within the limits of all. */
+function episodeOf(call: EnvironmentEpisode["call"]): TrackedEpisode {
+  const tools = [{ name: "answer", parameters: {} }];
+  const inner = { prompt: [], tools, call, close: () => Promise.resolve() };
+  return new TrackedEpisode(inner, { callTimeoutMs: 250 });
 }
 
-it("pings without an end stop at the limit of the call", async () => {
-  const episode = await openAgainst((response) => {
-    response.write("event: task_id\ndata: 1\n\n");
-    const timer = setInterval(() => response.write(": ping\n\n"), 20);
-    response.on("close", () => clearInterval(timer));
-  });
-  await expect(episode.call("answer", {}, signal)).rejects.toMatchObject(failed);
-});
+const never = (): Promise<EnvironmentResult> => new Promise(() => {});
 
-it("a connection without a byte stops at the limit of the call", async () => {
-  const episode = await openAgainst(() => {});
-  await expect(episode.call("answer", {}, signal)).rejects.toMatchObject(failed);
+it("a call that never ends stops at its limit", async () => {
+  await expect(episodeOf(never).call("answer", {}, signal)).rejects.toMatchObject(failed);
 });
-
-it.each([
-  ["one line without an end", "x".repeat(65_536)],
-  ["pieces without an end", `event: chunk\ndata: ${"y".repeat(65_536)}\n\n`],
-])("%s stops at the limit of size or time", async (_name, text) => {
-  const episode = await openAgainst((response) => flood(response, text));
-  await expect(episode.call("answer", {}, signal)).rejects.toMatchObject(failed);
-});
-
-it.each([
-  ["no JSON", "event: end\ndata: <html>\n\n", /not JSON/u],
-  ["another shape", 'event: end\ndata: {"ok":true}\n\n', /broke its protocol/u],
-  ["a reward that is text", wire('"1"'), /broke its protocol/u],
-  ["an end without an end", "event: task_id\ndata: 1\n", /cut off|reached/u],
-  [
-    "an error of its own",
-    "event: error\ndata: \u001b[31mboom\n\n",
-    /failed in a call of .*: boom/u,
-  ],
-])("%s fails the call", async (_name, text, message) => {
-  const episode = await openAgainst((response) => response.end(text));
-  await expect(episode.call("answer", {}, signal)).rejects.toMatchObject({
-    ...failed,
-    message: expect.stringMatching(message) as unknown,
-  });
-});
-
-function wire(reward: string): string {
-  return `event: end\ndata: {"ok":true,"output":{"blocks":[],"reward":${reward},"finished":false}}\n\n`;
-}
 
 it("a server that says nothing is named, with the limit", async () => {
-  server = await startWireServer({ handle: () => true });
-  await expect(request({ url: `${server.url}/x/tasks`, timeoutMs: 100 })).rejects.toMatchObject({
+  const server = createServer(() => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x/tasks`;
+  await expect(requestJson({ url, timeoutMs: 100 })).rejects.toMatchObject({
     ...failed,
-    message: `${server.url}/x/tasks did not respond within 100 ms.`,
+    message: `${url} did not respond within 100 ms.`,
   });
-});
-
-it("a number of tasks that nobody has is refused before any is read", async () => {
-  server = await startWireServer({
-    rangesOnly: true,
-    handle: (path, response) => {
-      if (!path.endsWith("/num_tasks")) return false;
-      response.end('{"num_tasks": 1e15}');
-      return true;
-    },
-  });
-  const { value } = await new OrsSource({ url: server.url })
-    .tasks("train")
-    .next()
-    .catch((error: unknown) => ({ value: error }));
-  expect(value).toMatchObject({
-    ...failed,
-    message: expect.stringMatching(/num_tasks/u) as unknown,
-  });
-  expect(server.requests.map(({ path }) => path)).not.toContain(
-    expect.stringMatching(/task_range/u),
-  );
-});
-
-it("slow bytes within the limit are read", async () => {
-  const text = wire("0.5");
-  const episode = await openAgainst((response) => {
-    let at = 0;
-    const next = (): void => {
-      if (at >= text.length) response.end();
-      else response.write(text.slice(at, (at += 40)), () => setImmediate(next));
-    };
-    next();
-  });
-  expect(await episode.call("answer", {}, signal)).toMatchObject({ reward: 0.5 });
 });
 
 it("the caller's abort ends a call at once", async () => {
-  const episode = await openAgainst(() => {});
   const controller = new AbortController();
-  const call = episode.call("answer", {}, controller.signal);
+  const call = episodeOf(never).call("answer", {}, controller.signal);
   controller.abort(new Error("stop"));
   await expect(call).rejects.toThrow("stop");
 });
@@ -150,14 +59,15 @@ describe("text of a result", () => {
 });
 
 it("no call is made after the end, and none of a tool that is not offered", async () => {
-  server = await startWireServer();
-  const source = new OrsSource({ url: server.url });
-  const task = { id: "0", instruction: "", metadata: { ors: { split: "train", index: 0 } } };
-  const episode = new TrackedEpisode(await source.open(task, { signal }));
+  const calls: string[] = [];
+  const episode = episodeOf(async (name) => {
+    calls.push(name);
+    return { text: "Correct!", reward: 1, done: true };
+  });
   expect(await episode.call("rm", {}, signal)).toMatchObject({ isError: true });
   expect(await episode.call("answer", {}, signal)).toMatchObject({ done: true });
   expect(await episode.call("answer", {}, signal)).toMatchObject({ isError: true });
-  expect(server.calls).toHaveLength(1);
+  expect(calls).toEqual(["answer"]);
   expect(episode.score()).toEqual({
     reward: 1,
     isCorrect: null,

@@ -12,6 +12,8 @@ export interface OpenEnvWireOptions {
   readonly action?: Fields;
   /** @default an environment without tools */
   readonly tools?: readonly Fields[];
+  /** Tasks by split, for servers that list them. @default the server lists none */
+  readonly tasks?: Readonly<Record<string, unknown>>;
   /** What a step responds; null closes the socket. @default echoes, with reward 1 and the end */
   readonly step?: (data: Fields, count: number) => object | null;
   /** Takes over a message; true when it did. */
@@ -40,9 +42,21 @@ export async function startOpenEnvServer(
   let running = 0;
   let peak = 0;
   const http = createServer((request, response) => {
-    const isSchema = request.url === "/schema";
-    response.writeHead(isSchema ? 200 : 404, { "content-type": "application/json" });
-    response.end(JSON.stringify(isSchema ? { action, observation: {}, state: {} } : {}));
+    let body = "";
+    request.on("data", (piece: Buffer) => (body += piece.toString()));
+    request.on("end", () => {
+      const { tasks } = options;
+      const value =
+        request.url === "/schema"
+          ? { action, observation: {}, state: {} }
+          : tasks !== undefined && request.url === "/list_environments"
+            ? ["shop"]
+            : tasks !== undefined && request.url === "/shop/tasks"
+              ? { tasks: tasks[(JSON.parse(body) as { split: string }).split] }
+              : null;
+      response.writeHead(value === null ? 404 : 200, { "content-type": "application/json" });
+      response.end(JSON.stringify(value ?? {}));
+    });
   });
   const sockets = new WebSocketServer({ server: http, path: "/ws" });
   const error = (socket: WebSocket, code: string, message: string): void =>

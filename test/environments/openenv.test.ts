@@ -44,6 +44,20 @@ it("an environment of texts: seeds as tasks, responses as actions", async () => 
   expect(server.received.map(({ type }) => type)).toEqual(["reset", "mcp", "step", "close"]);
 });
 
+it("tasks of a server that lists them are what its environment is reset to", async () => {
+  const tasks = { train: [{ question: "2+2?" }, { question: "3+3?" }], test: [], dev: [1] };
+  const source = await start({ tasks });
+  const read = await tasksOf(source);
+  expect(read).toMatchObject([
+    { id: "train/0", instruction: "2+2?" },
+    { id: "train/1", instruction: "3+3?" },
+  ]);
+  await (await source.open(read[1]!, { signal })).close();
+  expect(server.received[0]).toMatchObject({ type: "reset", data: { question: "3+3?" } });
+  await expect(tasksOf(source, "test")).rejects.toThrow(/no tasks in the split "test"/u);
+  await expect(tasksOf(source, "dev")).rejects.toThrow(/broke its protocol at "tasks.0"/u);
+});
+
 it("an environment of tools: calls as steps, refusals shown to the model", async () => {
   const source = await start({
     tools: [{ name: "add", description: "Adds", inputSchema: { type: "object" } }],
@@ -116,4 +130,6 @@ it("a step without a response ends at its limit", async () => {
   await expect(episode.respond?.("x", aborted)).rejects.toThrow("stop");
   await episode.close();
   expect(environment(`openenv:${server.url}`).name).toBe(source.name);
+  expect(() => environment("opneenv:http://a")).toThrow(/no known protocol/u);
+  expect(() => environment("openenv:localhost")).toThrow(/no URL/u);
 });

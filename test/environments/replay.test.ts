@@ -1,9 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Task } from "../../src/core/task.ts";
 import { environment } from "../../src/environments/environment.ts";
 import { RecordedCalls } from "../../src/environments/replay/recorded-calls.ts";
@@ -107,55 +105,9 @@ describe("replay:", () => {
     expect(await (await episodeOf()).look({ city: "Kyiv" })).toMatchObject({ isError: true });
   });
 
-  it("asks a model where the record has no answer, once for a call, and counts its faults apart", async () => {
-    const bodies: string[] = [];
-    let status = 200;
-    const server = createServer((request, response) => {
-      let body = "";
-      request.on("data", (part: Buffer) => (body += String(part)));
-      request.on("end", () => {
-        bodies.push(body);
-        const choices = [{ message: { role: "assistant", content: `windy ${bodies.length}` } }];
-        response.writeHead(status).end(JSON.stringify({ choices }));
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    const model = encodeURIComponent(`http://127.0.0.1:${port}/v1`);
-    const { look, tasks, episode } = await episodeOf(
-      `?nearest=1&max_missing=2&model=${model}&model_name=m`,
-    );
-    expect((await look({ city: "Oslo", day: 1 })).text).toBe("cold");
-    expect(await look({ city: "Lima" })).toMatchObject({
-      text: "windy 1",
-      signals: { replay_missing_fraction: 0, replay_model_fraction: 0.5 },
-    });
-    expect((await look({ city: "Lima" })).text).toBe("windy 1");
-    expect(tasks).toHaveLength(2);
-    // It is shown the tool, and what it answered to similar calls.
-    const [asked = ""] = bodies;
-    for (const part of ["look", "Oslo", "cold", "Rome", "warm", "Lima"])
-      expect(asked).toContain(part);
-    status = 401;
-    const failed = await look({ city: "Quito" });
-    expect(failed).toMatchObject({ isError: true, done: false });
-    expect((await episode.finish!(signal)).signals).toEqual({
-      replay_nearest_fraction: 0,
-      replay_missing_fraction: 0.25,
-      replay_model_fraction: 0.5,
-      replay_model_fault_fraction: 0.25,
-    });
-    expect(bodies).toHaveLength(2);
-  });
-
   it.each([
     ["", "has no folder"],
     ["x?nearest=", "nearest=NaN"],
-    ["x?model=ftp://a&model_name=m", "cannot be asked"],
-    ["x?model=http://a/v1", "cannot be asked"],
-    ["x?model_name=m", "without model"],
-    ["x?model=http://a/v1&model_name=m&key_env=NO_SUCH_KEY", "NO_SUCH_KEY"],
     ["x?nearest=2", "nearest=2"],
     ["x?max_missing=0", "max_missing=0"],
     ["x?nearst=1", "nearst"],

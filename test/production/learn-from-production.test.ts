@@ -112,8 +112,10 @@ it("holds out whole users, and nothing that is asked in training too", async () 
   const { rows, dropped } = await curated(output, "0.2");
   const leaks = dropped["held out, but in training"] ?? 0;
   expect(Math.min(rows.tasks.val, leaks)).toBeGreaterThan(0);
-  const html = readFileSync(join(output, "report.html"), "utf8");
-  expect(html).toContain("turns of 60");
+  expect(JSON.parse(readFileSync(join(output, "report.json"), "utf8"))).toMatchObject({
+    conversations: 60,
+    rows,
+  });
   const asked = (name: string): unknown[] =>
     rowsOf(name).map(({ messages }) => JSON.stringify(messages));
   const trained = new Set(asked("tasks.jsonl"));

@@ -1,18 +1,21 @@
-/** What this package recorded itself: calls of a gateway, episodes, and its export as OpenTelemetry spans. */
-import { rmSync, writeFileSync, mkdtempSync } from "node:fs";
+/** What this package recorded itself: calls of a gateway, and episodes as the spans of its OpenTelemetry tracker. */
+import { rmSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as api from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { importOwn } from "../../src/launch/own-calls.ts";
-import { otelDocument } from "../../src/cli/export/open-telemetry.ts";
 import type { Trace } from "../../src/core/trace.ts";
 import type { Episode } from "../../src/core/trajectory.ts";
 import { createSqliteTraceStore } from "../../src/gateway/index.ts";
 import { rebuildTurns } from "../../src/production/curate/turns.ts";
-import { importFile } from "../../src/production/import/import-file.ts";
 import { emptyCounts } from "../../src/production/receiver/keep-otlp.ts";
 import { ProductionStore, readSpans } from "../../src/production/store/production-store.ts";
+import { rolloutSpans } from "../../src/trackers/open-telemetry/call-spans.ts";
 import { makeTrace } from "../make-step.ts";
+import { startReceiver } from "./collected.ts";
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "own-calls-"))));
@@ -46,7 +49,7 @@ const traces: readonly Trace[] = [
   }),
 ];
 
-const turnsOf = (store: ProductionStore) => rebuildTurns([...readSpans(store.folder)]).turns;
+const turnsOf = (store: string) => rebuildTurns([...readSpans(store)]).turns;
 
 it("a gateway's store", async () => {
   const file = join(folder, "traces.sqlite");
@@ -58,7 +61,7 @@ it("a gateway's store", async () => {
   const counts = emptyCounts();
   await importOwn(file, { store, format: "gateway", counts });
   expect(counts).toMatchObject({ spans: 2, modelCalls: 2, withoutText: 0 });
-  expect(turnsOf(store)).toMatchObject([
+  expect(turnsOf(store.folder)).toMatchObject([
     {
       conversationId: "s",
       responseId: "r2",
@@ -71,7 +74,9 @@ it("a gateway's store", async () => {
   await expect(missing).rejects.toThrow("cannot be read");
 });
 
-it("episodes that were exported as spans of OpenTelemetry", async () => {
+it("episodes that the OpenTelemetry tracker sent", async () => {
+  // The SDK takes small numbers as times since the process began.
+  const at = 1_700_000_000_000;
   const episode = {
     id: "e",
     task: { id: "t", instruction: "a", metadata: {} },
@@ -80,7 +85,10 @@ it("episodes that were exported as spans of OpenTelemetry", async () => {
       {
         uid: "u",
         name: "agent",
-        steps: traces.map((trace) => ({ trace, done: false })),
+        steps: traces.map((trace) => ({
+          trace: { ...trace, startedAt: at + trace.startedAt, finishedAt: at + trace.finishedAt },
+          done: false,
+        })),
         reward: 1,
         signals: {},
         metadata: {},
@@ -94,13 +102,19 @@ it("episodes that were exported as spans of OpenTelemetry", async () => {
     metadata: {},
     attempts: 1,
   } as Episode;
-  const file = join(folder, "spans.jsonl");
-  writeFileSync(file, `${JSON.stringify(otelDocument(episode, "1"))}\n`);
-  await using store = new ProductionStore(join(folder, "store"));
-  const counts = emptyCounts();
-  await importFile(file, { store, format: "otel", counts });
-  expect(counts).toMatchObject({ spans: 3, modelCalls: 2, rejected: 0 });
-  expect(turnsOf(store)).toMatchObject([
+  await using receiver = await startReceiver();
+  const exporter = new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` });
+  const provider = new TracerProvider({
+    spanProcessors: [new SimpleSpanProcessor({ exporter })],
+  });
+  const tracer = provider.getTracer("agent-trainer");
+  const parent = api.context.active();
+  rolloutSpans({ api, tracer, parent, content: true }, episode, at + 5);
+  await provider.forceFlush();
+  await provider.shutdown();
+  // The episode, two calls, and the tool between them.
+  expect(receiver.counts).toMatchObject({ spans: 4, modelCalls: 2, rejected: 0 });
+  expect(turnsOf(receiver.folder)).toMatchObject([
     {
       conversationId: "s",
       responseId: "r2",

@@ -2,10 +2,8 @@
 import { join } from "node:path";
 import { loadScrub } from "../../launch/load-scrub.ts";
 import { curate } from "../../production/curate/curate.ts";
-import { curateReportHtml } from "../../production/curate/report-html.ts";
 import type { CurateReport } from "../../production/curate/report.ts";
 import { defined } from "../../util/defined.ts";
-import { pageStyle } from "../../view/html/page-style.ts";
 import { countsText } from "../report/counts-text.ts";
 import { type CliCommand, defineCommand, Option } from "../define-command.ts";
 import { exitCodes } from "../terminal/exit-codes.ts";
@@ -15,7 +13,7 @@ import { writeResult } from "../terminal/io.ts";
 
 const help = `
 The output folder gets tasks.jsonl (for train), demonstrations.jsonl (for sft), preferences.jsonl (for dpo, from
-corrections), feedback.jsonl (for kto), the same of what is held out in val/, report.json and report.html.
+corrections), feedback.jsonl (for kto), the same of what is held out in val/, and report.json.
 Addresses of mail, numbers of phones, cards and accounts, and IP addresses are replaced before anything is written;
 --scrub names a function that sees every text after that, and returns it, changed or not, or null to drop the turn.
 
@@ -35,7 +33,7 @@ function summaryOf(output: string, report: CurateReport): string {
     ),
     ...(Object.keys(dropped).length === 0 ? [] : [`  in no file: ${countsText(dropped)}`]),
     ...missing.map((sentence) => `note: ${sentence}`),
-    `To see what is in it: ${join(output, "report.html")}`,
+    `All of it in numbers: ${join(output, "report.json")}`,
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -79,7 +77,6 @@ export const command: CliCommand = defineCommand({
       splitBy: split,
       valFraction,
       ...defined({ outcome, rating, unrated, scrub: hook }),
-      reportHtml: (found) => curateReportHtml(found, pageStyle()),
       signal: interrupt.signal,
     });
     writeResult(io, json, { output, ...report }, summaryOf(output, report));

@@ -1,4 +1,4 @@
-/** `agent-trainer env setup`: a Python environment with verifiers, for `verifiers:NAME`. */
+/** `agent-trainer env setup`: a Python environment for `verifiers:NAME` and `reasoning-gym:FAMILY`. */
 import { environmentsFolder } from "../../environments/python-environment.ts";
 import { pythonIn } from "../../util/process/python-in.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
@@ -10,7 +10,7 @@ const help = `
 Examples:
   $ agent-trainer env setup
   $ agent-trainer env setup ./my_taskset --dry-run
-  $ agent-trainer env setup openreward reasoning-gym
+  $ agent-trainer env setup reasoning-gym
 `;
 
 /** The version that the bridge is tested with. */

@@ -13,7 +13,7 @@ import { writeResult } from "../terminal/io.ts";
 
 const help = `
 Examples:
-  $ agent-trainer env show ors:http://127.0.0.1:8080
+  $ agent-trainer env show openenv:http://127.0.0.1:8000
   $ agent-trainer env show verifiers:gsm8k-v1 --limit 1 --json
   $ agent-trainer env show "mcp:npx -y @modelcontextprotocol/server-everything"
 `;
@@ -69,7 +69,7 @@ export const command: CliCommand = defineCommand({
     show
       .argument(
         "<env>",
-        "the environment, as in the option env: ors:URL, openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND, or path#export",
+        "the environment, as in the option env: openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND, or path#export",
       )
       .option("--split <name>", "split whose tasks are listed", "train")
       .option("--limit <n>", "number of tasks to list", wholeNumber(1), 5)

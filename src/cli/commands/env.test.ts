@@ -63,7 +63,7 @@ describe("env show", () => {
   it("says what to write for names that it does not know", async () => {
     const { code, err } = await show("gym:gcd");
     expect(code).toBe(2);
-    expect(err).toMatch(/no known protocol.*reasoning-gym:.*\n.*ors:http/u);
+    expect(err).toMatch(/no known protocol.*reasoning-gym:.*\n.*openenv:http/u);
   });
   it("refuses a family of reasoning-gym without a name, and a size that is none", async () => {
     for (const name of ["reasoning-gym:", "reasoning-gym:gcd?size=0", "reasoning-gym:gcd?size=x"]) {
@@ -75,7 +75,7 @@ describe("env show", () => {
   it("says how to install reasoning-gym where Python or its packages are missing", async () => {
     const missing = await show("reasoning-gym:gcd", "--python", "/nowhere/python");
     expect(missing.code).not.toBe(0);
-    expect(missing.err).toContain("agent-trainer env setup openreward reasoning-gym");
+    expect(missing.err).toContain("agent-trainer env setup reasoning-gym");
   });
   it("refuses fields of verifiers that contradict each other", async () => {
     const { code, err } = await show("verifiers:sums?a=1&a.b=2");

@@ -21,23 +21,16 @@ import { type ExportFormat, exportFormatNames, exportFormats } from "../export/f
 
 const help = `
 Formats, each one JSON document per line:
-  atif            Harbor's Agent Trajectory Interchange Format v1.8, a document per trajectory
-  training-trace  OpenEnv's TrainingTrace, with token ids, log-probabilities and masks
-  otel            OpenTelemetry's GenAI spans as OTLP JSON, a document per episode
-  trackio         {step, key, trace}: Trackio's traces, for trackio.log({key: trace}, step=step)
-  chat            {messages, tools} of correct episodes, or of those from --min-reward on, for SFT
-  pairs           {prompt, chosen, rejected}: the best and the worst of each task of a step, for DPO
-Episodes of validations are in all of them but chat and pairs, which are for learning. Conversations with a response
-that was cut off, or a call without its result, are not in these two either, and are counted.
+  atif   Harbor's Agent Trajectory Interchange Format v1.8, a document per trajectory
+  chat   {messages, tools} of correct episodes, or of those from --min-reward on, for SFT
+  pairs  {prompt, chosen, rejected}: the best and the worst of each task of a step, for DPO
+Episodes of validations are in atif only: chat and pairs are for learning. Conversations with a response that was cut
+off, or a call without its result, are left out of these two as well, and are counted.
 
 Examples:
   $ agent-trainer export runs/shop --format atif --output shop.atif.jsonl
-  $ agent-trainer export runs/shop --format training-trace --episode 3
   $ agent-trainer export evals/before --format chat --min-reward 0.8 --output good.jsonl
 `;
-
-/** What is learned from must not be what is validated on. */
-const forLearning: ReadonlySet<ExportFormat> = new Set(["chat", "pairs"]);
 
 function* chosen(
   folder: string,
@@ -45,7 +38,8 @@ function* chosen(
   wanted: string | undefined,
   signal: AbortSignal,
 ): Generator<Episode> {
-  const files = forLearning.has(format) ? { files: trainingFiles(folder) } : {};
+  // What is learned from must not be what is validated on.
+  const files = format === "atif" ? {} : { files: trainingFiles(folder) };
   const ids: string[] = [];
   let isFound = false;
   for (const recorded of recordedEpisodes(folder, files)) {
@@ -60,9 +54,6 @@ function* chosen(
 
 const hints: Readonly<Record<ExportFormat, string>> = {
   atif: "No episode has a model call.",
-  otel: "No episode has a model call.",
-  trackio: "No episode has a model call.",
-  "training-trace": "No call has token ids: the model's server did not return them.",
   chat: "No episode is correct; set --min-reward to take others.",
   pairs: "No task has episodes with different rewards.",
 };

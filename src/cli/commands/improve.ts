@@ -1,8 +1,6 @@
 /** `agent-trainer improve`: one round from what production said to a better model. */
 import { loadImproveConfig } from "../../config/improve/improve-config.ts";
 import { improve, type ImproveResult, type Stage } from "../../launch/improve/improve.ts";
-import { curateReportHtml } from "../../production/curate/report-html.ts";
-import { pageStyle } from "../../view/html/page-style.ts";
 import { type CliCommand, defineCommand } from "../define-command.ts";
 import { countsText } from "../report/counts-text.ts";
 import { createPullProgress } from "../terminal/byte-progress.ts";
@@ -117,7 +115,6 @@ export const command: CliCommand = defineCommand({
       config,
       abandon,
       signal: interrupt.signal,
-      reportHtml: (found) => curateReportHtml(found, pageStyle()),
       onStage(stage, round) {
         clear();
         if (!quiet) io.stderr.write(stageLine(stage, round));

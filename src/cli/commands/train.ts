@@ -19,7 +19,7 @@ Examples:
   $ agent-trainer train --explain algorithm.kl_beta
   $ agent-trainer train shop.yaml --resume runs/shop
   $ agent-trainer train shop.yaml --seeds 5
-  $ agent-trainer train --env ors:http://127.0.0.1:8080 model.name=./Qwen3-0.6B
+  $ agent-trainer train --env reasoning-gym:gcd model.name=./Qwen3-0.6B
 
 Overrides: key=value sets an option, ~key resets it to its default. Values are YAML.
 `;
@@ -50,7 +50,7 @@ export const command: CliCommand = defineCommand({
       .option("--allow-changes", runFlagHelp.allowChanges)
       .option(
         "--env <name>",
-        "environment that gives tasks, tools and rewards, as in ors:URL; the same as env=NAME, and the file may be omitted",
+        "environment that gives tasks, tools and rewards, as in openenv:URL; the same as env=NAME, and the file may be omitted",
       )
       .option("--dry-run", runFlagHelp.dryRun)
       .option(

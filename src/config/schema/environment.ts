@@ -53,26 +53,13 @@ export const environmentOptions: Section<"environment"> = z
           .default(300)
           .describe("Timeout in seconds of one call of the environment.")
           .meta(free),
-        toolset: nonEmptyString()
-          .nullable()
-          .default(null)
-          .describe(
-            "Named set of tools to open episodes with, for ors: environments; null is the environment's own.",
-          ),
         python: nonEmptyString()
           .nullable()
           .default(null)
           .describe(
-            "Python interpreter that has the package verifiers, for verifiers: environments; null is the one of agent-trainer env setup, or else python3.",
+            "Python interpreter that has the packages verifiers or reasoning-gym, for verifiers: and reasoning-gym: environments; null is the one of agent-trainer env setup, or else python3.",
           )
           .meta(free),
-        secrets: z
-          .array(nonEmptyString())
-          .default([])
-          .describe(
-            "Environment variables whose values are sent as secrets of the same names when an episode is opened, for ors: environments.",
-          )
-          .meta({ ...free, exampleValues: [["SEARCH_KEY"]] }),
       },
       withEnvironment,
     ),
@@ -83,6 +70,6 @@ export const envOption: z.ZodDefault<z.ZodNullable<z.ZodString>> = nonEmptyStrin
   .nullable()
   .default(null)
   .describe(
-    "Environment that gives tasks, tools, prompts and rewards: ors:URL[#NAME], openenv:URL, harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null is none.",
+    "Environment that gives tasks, tools, prompts and rewards: openenv:URL[#NAME], harbor:FOLDER, verifiers:NAME, reasoning-gym:FAMILY, replay:FOLDER, mcp:COMMAND or mcp:URL, or path#export of a module. null is none.",
   )
-  .meta({ exampleValues: ["ors:http://127.0.0.1:8080"] });
+  .meta({ exampleValues: ["openenv:http://127.0.0.1:8000"] });

@@ -6,8 +6,8 @@ import type {
   PromptMessage,
 } from "../../core/environment.ts";
 import { environmentError } from "../episode/environment-error.ts";
+import type { CommandResult, Container } from "./container.ts";
 import { readRewards, trialRewards, type Rewards } from "./rewards.ts";
-import type { Sandbox, SandboxResult } from "./sandbox.ts";
 import { type HarborStep, type HarborTask, resolveVariables } from "./task-folder.ts";
 
 /** The tool that every task has. */
@@ -30,19 +30,19 @@ export interface HarborLimits {
   readonly verifierTimeoutMs: number;
 }
 
-/** A task in its sandbox. */
+/** A task in its container. */
 export class HarborEpisode implements EnvironmentEpisode {
   readonly prompt: readonly PromptMessage[];
   readonly tools: readonly EnvironmentTool[] = [bash];
   readonly #task: HarborTask;
-  readonly #sandbox: Sandbox;
+  readonly #container: Container;
   readonly #limits: HarborLimits;
   readonly #scored: Rewards[] = [];
   #isClosed = false;
 
-  private constructor(task: HarborTask, sandbox: Sandbox, limits: HarborLimits) {
+  private constructor(task: HarborTask, container: Container, limits: HarborLimits) {
     this.#task = task;
-    this.#sandbox = sandbox;
+    this.#container = container;
     this.#limits = limits;
     this.prompt = [{ role: "user", content: task.steps[0]?.instruction ?? "" }];
   }
@@ -50,11 +50,11 @@ export class HarborEpisode implements EnvironmentEpisode {
   /** Puts the files of the first step in their place. */
   static async begin(
     task: HarborTask,
-    sandbox: Sandbox,
+    container: Container,
     limits: HarborLimits,
     signal: AbortSignal,
   ): Promise<HarborEpisode> {
-    const episode = new HarborEpisode(task, sandbox, limits);
+    const episode = new HarborEpisode(task, container, limits);
     await episode.#enter(task.steps[0], signal);
     return episode;
   }
@@ -66,7 +66,7 @@ export class HarborEpisode implements EnvironmentEpisode {
   ): Promise<EnvironmentResult> {
     if (typeof command !== "string") return { text: '"command" must be a string.', isError: true };
     const timeoutMs = this.#limits.commandTimeoutMs;
-    const result = await this.#sandbox.exec({ command, timeoutMs, signal });
+    const result = await this.#container.exec({ command, timeoutMs, signal });
     return { text: textOf(result, timeoutMs) };
   }
 
@@ -106,14 +106,14 @@ export class HarborEpisode implements EnvironmentEpisode {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#sandbox.close().catch(() => {});
+    await this.#container.close().catch(() => {});
   }
 
   async #enter(step: HarborStep | undefined, signal: AbortSignal): Promise<void> {
     if (step?.files === null || step === undefined) return;
-    await this.#sandbox.copyIn(step.files, ".", signal);
+    await this.#container.copyIn(step.files, ".", signal);
     const setup = { command: "if [ -f setup.sh ]; then bash setup.sh; fi", user: "root", signal };
-    const end = await this.#sandbox.exec({ ...setup, timeoutMs: this.#limits.verifierTimeoutMs });
+    const end = await this.#container.exec({ ...setup, timeoutMs: this.#limits.verifierTimeoutMs });
     if (end.exitCode === 0) return;
     throw environmentError(`setup.sh of the step "${step.name}" failed: ${end.output.slice(-500)}`);
   }
@@ -124,25 +124,25 @@ export class HarborEpisode implements EnvironmentEpisode {
     const { timeout_sec, env, user } = step.verifier;
     const timeoutMs = Math.min(timeout_sec * 1000, verifierTimeoutMs);
     const clean = "rm -rf -- /logs/verifier/reward.txt /logs/verifier/reward.json /tests/*";
-    await this.#sandbox.exec({ command: clean, user: "root", timeoutMs, signal });
+    await this.#container.exec({ command: clean, user: "root", timeoutMs, signal });
     for (const folder of step.tests) {
       // Later folders are copied over earlier ones.
       // oxlint-disable-next-line no-await-in-loop
-      await this.#sandbox.copyIn(folder, "/tests", signal);
+      await this.#container.copyIn(folder, "/tests", signal);
     }
     const variables = resolveVariables(env, this.#task.passEnv);
     const command = "chmod +x /tests/test.sh; /tests/test.sh";
     const run = { command, env: variables, user: user ?? "root", timeoutMs, signal };
-    const { output, ended } = await this.#sandbox.exec(run);
+    const { output, ended } = await this.#container.exec(run);
     const where = step.name === null ? "" : ` of the step "${step.name}"`;
     if (ended === "timeout") {
       throw environmentError(`The tests${where} did not end within ${timeoutMs} ms.`, {
         hint: "Raise environment.call_timeout_s, or the task's [verifier] timeout_sec.",
       });
     }
-    const json = await this.#sandbox.read("/logs/verifier/reward.json", signal);
+    const json = await this.#container.read("/logs/verifier/reward.json", signal);
     const text =
-      json === null ? await this.#sandbox.read("/logs/verifier/reward.txt", signal) : null;
+      json === null ? await this.#container.read("/logs/verifier/reward.txt", signal) : null;
     const rewards = readRewards(json, text);
     if (rewards !== null) return rewards;
     throw environmentError(
@@ -152,7 +152,7 @@ export class HarborEpisode implements EnvironmentEpisode {
   }
 }
 
-function textOf({ output, exitCode, ended }: SandboxResult, timeoutMs: number): string {
+function textOf({ output, exitCode, ended }: CommandResult, timeoutMs: number): string {
   const end =
     ended === "timeout"
       ? `[ended after ${timeoutMs / 1000} s]`

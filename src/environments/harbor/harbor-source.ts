@@ -1,4 +1,4 @@
-/** Task folders of Harbor as an environment: each task in a separate sandbox. */
+/** Task folders of Harbor as an environment: each episode in a separate container. */
 import { existsSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type {
@@ -10,27 +10,14 @@ import type {
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { environmentError } from "../episode/environment-error.ts";
-import { hasContainers, openContainer, type ImageCache } from "./container-sandbox.ts";
+import { findContainerProgram, type ImageCache, openContainer } from "./container.ts";
 import { HarborEpisode } from "./harbor-episode.ts";
-import { openLocalSandbox } from "./local-sandbox.ts";
-import type { Sandbox } from "./sandbox.ts";
 import { findTaskFolders, readTaskFolder, resolveVariables } from "./task-folder.ts";
-
-/** Where tasks run: `folder` is a temporary folder without any isolation. */
-const harborRunners = ["docker", "podman", "bubblewrap", "folder"] as const;
-/** Where tasks run. */
-export type HarborRunner = (typeof harborRunners)[number];
 
 /** Options of a folder of Harbor tasks. */
 export interface HarborOptions {
   /** A task folder, a folder of task folders, or one with such a folder for each split. */
   readonly folder: string;
-  /**
-   * Where tasks run. `bubblewrap` and `folder` need no image, and run tasks whose Dockerfile only copies
-   * files; `folder` does not isolate them from this machine.
-   * @default the first of docker, podman and bubblewrap that works
-   */
-  readonly runner?: HarborRunner;
   /**
    * Variables of this process that `${NAME}` in a task.toml may read: what a task reads, its commands and
    * its tests can send anywhere.
@@ -50,20 +37,13 @@ export class HarborSource implements EnvironmentSource {
   readonly #folder: string;
   readonly #passEnv: readonly string[];
   readonly #images: ImageCache = new Map();
-  #runner: Promise<HarborRunner> | null = null;
+  #program: Promise<string> | null = null;
 
   constructor(options: HarborOptions) {
     this.#options = options;
     this.#folder = resolve(options.folder);
     this.name = `harbor:${options.folder}`;
-    const { runner, passEnv = [] } = options;
-    this.#passEnv = passEnv;
-    if (runner !== undefined && !harborRunners.includes(runner)) {
-      throw new ConfigError({
-        message: `${this.name} names the runner ${JSON.stringify(runner)}; there are ${harborRunners.join(", ")}.`,
-        fields: { runner },
-      });
-    }
+    this.#passEnv = options.passEnv ?? [];
     if (!existsSync(this.#folder) || !statSync(this.#folder).isDirectory()) {
       throw new ConfigError({
         message: `${this.name} names ${this.#folder}, which is no folder.`,
@@ -117,56 +97,33 @@ export class HarborSource implements EnvironmentSource {
     const read = await readTaskFolder(folder, this.#passEnv);
     // Not only after the episode, when the tests begin.
     for (const { verifier } of read.steps) resolveVariables(verifier.env, this.#passEnv);
-    this.#runner ??= this.#findRunner(signal);
-    this.#runner.catch(() => (this.#runner = null));
-    const runner = await this.#runner;
-    const sandbox: Sandbox =
-      runner === "docker" || runner === "podman"
-        ? await openContainer(runner, read, this.#images, signal)
-        : await openLocalSandbox(read, runner);
+    this.#program ??= this.#findProgram(signal);
+    this.#program.catch(() => (this.#program = null));
+    const container = await openContainer(await this.#program, read, this.#images, signal);
     try {
       const { callTimeoutMs = 300_000 } = this.#options;
-      // Limits of the sandbox end before that of the call, which would fail the attempt.
+      // Limits of the container end before that of the call, which would fail the attempt.
       const verifierTimeoutMs = callTimeoutMs * 0.9;
       const limits = {
         commandTimeoutMs: Math.min(commandTimeoutMs, verifierTimeoutMs),
         verifierTimeoutMs,
       };
-      return await HarborEpisode.begin(read, sandbox, limits, signal);
+      return await HarborEpisode.begin(read, container, limits, signal);
     } catch (error) {
-      await sandbox.close().catch(() => {});
+      await container.close().catch(() => {});
       throw error;
     }
   }
 
-  /** What the options name, else the first that works. */
-  async #findRunner(signal: AbortSignal): Promise<HarborRunner> {
-    const { runner } = this.#options;
-    if (runner !== undefined) return runner;
-    for (const program of ["docker", "podman"] as const) {
-      // The first one that works is taken.
-      // oxlint-disable-next-line no-await-in-loop
-      if (await hasContainers(program, signal)) return program;
-    }
-    if (await hasBubblewrap(signal)) return "bubblewrap";
+  async #findProgram(signal: AbortSignal): Promise<string> {
+    const program = await findContainerProgram(signal);
+    if (program !== null) return program;
     throw environmentError(
-      `${this.name} cannot run its tasks: neither Docker nor podman nor bubblewrap works here.`,
+      `${this.name} cannot run its tasks: neither docker nor podman works here.`,
       {
         isFinal: true,
-        hint: `Start Docker, or install bubblewrap for tasks with trivial images. harbor:${this.#options.folder}?runner=folder runs them without any isolation, with all that this user may do.`,
+        hint: "Start Docker, or install podman: docker info or podman info must succeed.",
       },
     );
   }
-}
-
-async function hasBubblewrap(signal: AbortSignal): Promise<boolean> {
-  const { runLimited } = await import("../../util/process/limited-process.ts");
-  const argv = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"];
-  return await runLimited(
-    { argv, cwd: "/", env: { PATH: process.env["PATH"] } },
-    { timeoutMs: 10_000, signal },
-  ).then(
-    ({ exitCode }) => exitCode === 0,
-    () => false,
-  );
 }

@@ -11,7 +11,6 @@ import { retry } from "../../util/retry.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
 import { requestIfThere, requestJson, wait } from "../http.ts";
-import { checkWire, orsNames, orsTaskList } from "../ors/ors-wire.ts";
 import { OpenEnvEpisode } from "./openenv-episode.ts";
 import { CapacityError, OpenEnvSocket } from "./openenv-socket.ts";
 
@@ -29,6 +28,8 @@ export interface OpenEnvOptions {
 
 const record = z.record(z.string(), z.unknown());
 const schemas = z.looseObject({ action: record });
+const environmentNames = z.array(z.string());
+const taskList = z.looseObject({ tasks: z.array(record) });
 
 /** Seeds of splits other than `train` begin here, so that no split has those of another. */
 const firstOtherSeed = 1_000_000;
@@ -106,14 +107,14 @@ export class OpenEnvSource implements EnvironmentSource {
     const list = `${this.#base}/list_environments`;
     const listed = await requestIfThere({ url: list, signal }, (status) => status >= 400);
     if (listed === null) return null;
-    const names = checkWire(orsNames, listed, list);
+    const names = checkWire(environmentNames, listed, list);
     const env = this.#options.env ?? names[0];
     if (env === undefined) return null;
     const url = `${this.#base}/${encodeURIComponent(env)}/tasks`;
     const isAbsent = (status: number): boolean => [400, 404, 405, 501].includes(status);
     const tasks = await requestIfThere({ url, body: { split }, signal }, isAbsent);
     if (tasks === null) return null;
-    const read = checkWire(orsTaskList, tasks, url).tasks;
+    const read = checkWire(taskList, tasks, url).tasks;
     if (read.length === 0) {
       throw environmentError(`${this.name} has no tasks in the split "${split}".`, {
         isFinal: true,
@@ -121,4 +122,17 @@ export class OpenEnvSource implements EnvironmentSource {
     }
     return read;
   }
+}
+
+/** @throws AgentTrainerError that names the field that is wrong. */
+function checkWire<T>(schema: z.ZodType<T>, value: unknown, url: string): T {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const where = issue === undefined ? "" : ` at "${issue.path.join(".")}": ${issue.message}`;
+  throw environmentError(`${url} broke its protocol${where}`, {
+    isFinal: true,
+    hint: "Look at which version of the protocol the server has.",
+    fields: { url, path: issue?.path.join(".") ?? "" },
+  });
 }

@@ -1,17 +1,11 @@
-/** A family of reasoning-gym: a server of the Open Reward Standard that is started with the first request. */
-import type {
-  EnvironmentEpisode,
-  EnvironmentSource,
-  OpenEpisode,
-  TaskRange,
-} from "../../core/environment.ts";
+/** A family of the Python package reasoning-gym: questions, and a score from 0 to 1 for the response. */
+import { z } from "zod";
+import type { EnvironmentEpisode, EnvironmentSource, TaskRange } from "../../core/environment.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
-import { raceAbort } from "../../util/abort.ts";
-import { defined } from "../../util/defined.ts";
-import { OrsSource } from "../ors/ors-source.ts";
-import { environmentsPython } from "../python-environment.ts";
-import { type GymServer, startGymServer } from "./gym-server.ts";
+import { environmentError } from "../episode/environment-error.ts";
+import { instructionOf } from "../episode/instruction.ts";
+import { PythonBridge } from "../python-bridge.ts";
 
 /** Options of a family of reasoning-gym. */
 export interface ReasoningGymOptions {
@@ -21,28 +15,17 @@ export interface ReasoningGymOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Tasks of each split; fewer where a family has not so many different ones. @default 200 */
   readonly size?: number;
-  /** Interpreter with openreward and reasoning-gym. @default that of `agent-trainer env setup`, else python3 */
+  /** Interpreter with reasoning-gym. @default that of `agent-trainer env setup`, else python3 */
   readonly python?: string;
-  /** Limit of one call in milliseconds. @default 300000 */
-  readonly callTimeoutMs?: number;
 }
 
-interface Started {
-  readonly server: GymServer;
-  readonly source: OrsSource;
-}
-
-/** The splits are `train` and `test`; a plain response is scored from 0 to 1. */
+/** The splits are `train` and `test`. */
 export class ReasoningGymSource implements EnvironmentSource {
   readonly name: string;
-  readonly #options: ReasoningGymOptions;
-  #started: Promise<Started> | null = null;
-  /** Aborts a start that `close` does not wait for. */
-  #closing = new AbortController();
+  readonly #bridge: PythonBridge;
 
   /** @throws ConfigError for a family that is no name, or a size below 1. */
-  constructor(options: ReasoningGymOptions) {
-    const { family, size = 1 } = options;
+  constructor({ family, config = {}, size = 200, python }: ReasoningGymOptions) {
     this.name = `reasoning-gym:${family}`;
     if (!/^\w+$/u.test(family) || !Number.isInteger(size) || size < 1) {
       throw new ConfigError({
@@ -51,53 +34,50 @@ export class ReasoningGymSource implements EnvironmentSource {
         fields: { family, size },
       });
     }
-    this.#options = options;
+    this.#bridge = new PythonBridge({
+      name: this.name,
+      python,
+      module: "agent_trainer_gym",
+      args: [family, "--size", String(size), "--config", JSON.stringify(config)],
+      needs: "reasoning_gym",
+      setup: "Run: agent-trainer env setup reasoning-gym",
+    });
   }
 
-  async *tasks(split: string, range?: TaskRange, signal?: AbortSignal): AsyncGenerator<Task> {
-    const source = await this.#source(signal);
-    yield* source.tasks(split, range, signal);
+  async *tasks(split: string, range: TaskRange = {}, signal?: AbortSignal): AsyncGenerator<Task> {
+    const { start = 0, stop = Infinity } = range;
+    const all = await this.#bridge.request("tasks", { split }, z.array(z.string()), signal);
+    for (const [i, question] of all.slice(start, stop).entries()) {
+      yield {
+        id: `${split}/${start + i}`,
+        instruction: instructionOf({ question }),
+        metadata: { split, question },
+      };
+    }
   }
 
-  async open(task: Task, options: OpenEpisode): Promise<EnvironmentEpisode> {
-    const source = await this.#source(options.signal);
-    return await source.open(task, options);
+  async open({ id, metadata }: Task): Promise<EnvironmentEpisode> {
+    const { split, question } = metadata;
+    if (typeof split !== "string" || typeof question !== "string") {
+      throw environmentError(
+        `Task "${id}" is not one of ${this.name}: it has no metadata.split and metadata.question.`,
+        { isFinal: true, hint: "Take the tasks from the environment: remove dataset.train." },
+      );
+    }
+    return {
+      prompt: [{ role: "user", content: question }],
+      tools: [],
+      call: async (tool) => ({ text: `There is no tool "${tool}".`, isError: true }),
+      respond: async (response, signal) => {
+        const fields = { split, question, response };
+        const reward = await this.#bridge.request("score", fields, z.number(), signal);
+        return { text: "", reward, done: true };
+      },
+      close: async () => {},
+    };
   }
 
   async close(): Promise<void> {
-    const started = this.#started;
-    this.#started = null;
-    this.#closing.abort();
-    this.#closing = new AbortController();
-    const { server } = (await started?.catch(() => null)) ?? {};
-    await server?.stop();
-  }
-
-  async #source(signal: AbortSignal = new AbortController().signal): Promise<OrsSource> {
-    const started = (this.#started ??= this.#starting());
-    const { server, source } = await raceAbort(started, signal);
-    if (!server.hasEnded()) return source;
-    // It crashed, or was killed: episodes that were open fail, and are begun again.
-    if (this.#started === started) this.#started = null;
-    return await this.#source(signal);
-  }
-
-  /** All callers share a start, so none of them aborts it for the others; after a failure the next tries again. */
-  #starting(): Promise<Started> {
-    const started = this.#start(this.#closing.signal);
-    started.catch(() => {
-      if (this.#started === started) this.#started = null;
-    });
-    return started;
-  }
-
-  async #start(signal: AbortSignal): Promise<Started> {
-    const { family, config = {}, size, python, callTimeoutMs } = this.#options;
-    const server = await startGymServer(
-      { name: this.name, python: python ?? environmentsPython(), family, config, size },
-      signal,
-    );
-    const options = { url: server.url, env: family, ...defined({ callTimeoutMs }) };
-    return { server, source: new OrsSource(options) };
+    await this.#bridge.close();
   }
 }

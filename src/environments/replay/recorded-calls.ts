@@ -19,7 +19,7 @@ function canonical(value: unknown): string {
   return `{${entries.map(([key, own]) => `${JSON.stringify(key)}:${canonical(own)}`).join(",")}}`;
 }
 
-const keyOf = ({ name, arguments: given }: Omit<RecordedCall, "result">): string =>
+export const callKey = ({ name, arguments: given }: Omit<RecordedCall, "result">): string =>
   `${name} ${canonical(given)}`;
 
 const maxWords = 500;
@@ -46,14 +46,14 @@ const maxCompared = 2000;
 
 export class RecordedCalls {
   readonly #exact = new Map<string, string[]>();
-  readonly #byName = new Map<string, { words: ReadonlySet<string>; call: RecordedCall }[]>();
+  readonly #byName = new Map<string, { words: ReadonlySet<string>; result: string }[]>();
 
   add(call: RecordedCall): void {
-    const same = this.#exact.get(keyOf(call));
+    const same = this.#exact.get(callKey(call));
     if (same !== undefined) return void same.push(call.result);
-    this.#exact.set(keyOf(call), [call.result]);
+    this.#exact.set(callKey(call), [call.result]);
     const own = this.#byName.get(call.name) ?? [];
-    own.push({ words: wordsOf(call.arguments), call });
+    own.push({ words: wordsOf(call.arguments), result: call.result });
     this.#byName.set(call.name, own);
   }
 
@@ -61,7 +61,7 @@ export class RecordedCalls {
    * @param times how often the same call was made before: the next answer then, or the last one
    */
   exact(name: string, given: Readonly<Record<string, unknown>>, times: number): string | null {
-    const found = this.#exact.get(keyOf({ name, arguments: given }));
+    const found = this.#exact.get(callKey({ name, arguments: given }));
     return found?.[Math.min(times, found.length - 1)] ?? null;
   }
 
@@ -73,24 +73,9 @@ export class RecordedCalls {
     for (const one of (this.#byName.get(name) ?? []).slice(0, maxCompared)) {
       const found = similarity(words, one.words);
       if (found < most || (best !== null && found === most)) continue;
-      [best, most] = [one.call.result, found];
+      [best, most] = [one.result, found];
     }
     return best;
-  }
-
-  /** The most similar calls of a tool. */
-  like(
-    name: string,
-    given: Readonly<Record<string, unknown>>,
-    count: number,
-  ): readonly RecordedCall[] {
-    const words = wordsOf(given);
-    return (this.#byName.get(name) ?? [])
-      .slice(0, maxCompared)
-      .map((one) => [similarity(words, one.words), one.call] as const)
-      .toSorted(([a], [b]) => b - a)
-      .slice(0, count)
-      .map(([, call]) => call);
   }
 }
 
@@ -110,5 +95,3 @@ export function answerOf(
   }
   return { kind: "missing" };
 }
-
-export { keyOf as callKey };

@@ -4,20 +4,18 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { type ChatEndpoint, isHttpUrl } from "../../http/chat-completion.ts";
 import type {
   EnvironmentEpisode,
   EnvironmentResult,
   EnvironmentSource,
-  EnvironmentTool,
   TaskRange,
 } from "../../core/environment.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { readLines } from "../../datasets/files/json-lines-file.ts";
 import { requireFile } from "../../datasets/files/require-file.ts";
+import { defined } from "../../util/defined.ts";
 import { answerOf, callKey, RecordedCalls } from "./recorded-calls.ts";
-import { ToolModel } from "./tool-model.ts";
 
 /** Options of a replayed environment. */
 export interface ReplayOptions {
@@ -27,8 +25,6 @@ export interface ReplayOptions {
   readonly nearest?: number;
   /** Calls without an answer in the record after which an episode ends. @default 1 */
   readonly maxMissing?: number;
-  /** A model that answers where the record does not. @default none: that is an error of the tool */
-  readonly model?: ChatEndpoint;
 }
 
 const object = z.record(z.string(), z.unknown());
@@ -64,12 +60,11 @@ export class ReplaySource implements EnvironmentSource {
   readonly #folder: string;
   readonly #nearest: number;
   readonly #maxMissing: number;
-  readonly #model: ToolModel | null;
   /** All calls of the training part; those of what is held out are known to its own task only. */
   #all: RecordedCalls | null = null;
 
   /** @throws ConfigError for a folder that is none of `curate`, or options out of bounds. */
-  constructor({ folder, nearest = 0.6, maxMissing = 1, model }: ReplayOptions) {
+  constructor({ folder, nearest = 0.6, maxMissing = 1 }: ReplayOptions) {
     this.name = `replay:${folder}`;
     const isFine = nearest >= 0 && nearest <= 1 && Number.isInteger(maxMissing) && maxMissing >= 1;
     if (folder === "" || !isFine) {
@@ -79,15 +74,7 @@ export class ReplaySource implements EnvironmentSource {
         fields: { folder, nearest, maxMissing },
       });
     }
-    if (model !== undefined && (!isHttpUrl(model.baseUrl) || model.model === "")) {
-      throw new ConfigError({
-        message: `The model of ${this.name} is ${JSON.stringify(model.model)} at ${JSON.stringify(model.baseUrl)}, which cannot be asked.`,
-        hint: "Write it as in replay:./curated?model=https://api.openai.com/v1&model_name=gpt-5-mini&key_env=OPENAI_API_KEY.",
-        fields: { model: model.model, baseUrl: model.baseUrl },
-      });
-    }
     [this.#folder, this.#nearest, this.#maxMissing] = [folder, nearest, maxMissing];
-    this.#model = model === undefined ? null : new ToolModel(model);
   }
 
   // oxlint-disable-next-line require-await -- The contract is asynchronous; the file is read as it is needed.
@@ -116,22 +103,19 @@ export class ReplaySource implements EnvironmentSource {
     const { messages, tools, calls } = read.data;
     const own = new RecordedCalls();
     for (const call of calls) own.add(call);
-    const offered = tools.map(({ function: { parameters = {}, ...tool } }) => ({
-      name: tool.name,
-      parameters,
-      ...(tool.description === undefined ? {} : { description: tool.description }),
-    }));
     const session = new ReplayEpisode({
       records: [own, this.#recorded()],
       nearest: this.#nearest,
       maxMissing: this.#maxMissing,
-      model: this.#model,
-      tools: offered,
     });
     return {
       prompt: messages,
-      tools: offered,
-      call: (name, args, signal) => session.call(name, args, signal),
+      tools: tools.map(({ function: { name, description, parameters = {} } }) => ({
+        name,
+        parameters,
+        ...defined({ description }),
+      })),
+      call: (name, args) => Promise.resolve(session.call(name, args)),
       finish: () => Promise.resolve(session.end()),
       close: () => Promise.resolve(),
     };
@@ -165,43 +149,25 @@ interface ReplayParts {
   readonly records: readonly RecordedCalls[];
   readonly nearest: number;
   readonly maxMissing: number;
-  readonly model: ToolModel | null;
-  readonly tools: readonly EnvironmentTool[];
 }
-
-/** Recorded calls that a model is shown. */
-const maxExamples = 5;
 
 class ReplayEpisode {
   readonly #parts: ReplayParts;
   readonly #made = new Map<string, number>();
-  readonly #counts = { exact: 0, nearest: 0, model: 0, fault: 0, missing: 0 };
+  readonly #counts = { exact: 0, nearest: 0, missing: 0 };
 
   constructor(parts: ReplayParts) {
     this.#parts = parts;
   }
 
-  async call(
-    name: string,
-    given: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<EnvironmentResult> {
-    const { records, nearest, model, maxMissing } = this.#parts;
+  call(name: string, given: Readonly<Record<string, unknown>>): EnvironmentResult {
+    const { records, nearest, maxMissing } = this.#parts;
     const key = callKey({ name, arguments: given });
     const times = this.#made.get(key) ?? 0;
     this.#made.set(key, times + 1);
     const answer = answerOf({ name, arguments: given }, records, { times, nearest });
-    if (answer.kind !== "missing") {
-      this.#counts[answer.kind]++;
-      return { text: answer.text, signals: this.#signals() };
-    }
-    const invented = model === null ? null : await this.#ask(model, key, name, given, signal);
-    if (invented !== null) {
-      this.#counts.model++;
-      return { text: invented, signals: this.#signals() };
-    }
-    if (model !== null) this.#counts.fault++;
-    this.#counts.missing++;
+    this.#counts[answer.kind]++;
+    if (answer.kind !== "missing") return { text: answer.text, signals: this.#signals() };
     return {
       text: `The record of production has no answer of ${name} to these arguments.`,
       isError: true,
@@ -211,34 +177,17 @@ class ReplayEpisode {
     };
   }
 
-  #ask(
-    model: ToolModel,
-    key: string,
-    name: string,
-    given: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<string | null> {
-    const { records, tools } = this.#parts;
-    const examples = records.flatMap((record) => record.like(name, given, maxExamples));
-    const tool = tools.find((one) => one.name === name);
-    const call = { name, arguments: given };
-    return model.answer(key, tool, call, examples.slice(0, maxExamples), signal);
-  }
-
   end(): EnvironmentResult {
     return { text: "", done: true, signals: this.#signals() };
   }
 
   /** How far the episode has left the record. */
   #signals(): Readonly<Record<string, number>> {
-    const { exact, nearest, model, fault, missing } = this.#counts;
-    const calls = Math.max(1, exact + nearest + model + missing);
+    const { exact, nearest, missing } = this.#counts;
+    const calls = Math.max(1, exact + nearest + missing);
     return {
       replay_nearest_fraction: nearest / calls,
       replay_missing_fraction: missing / calls,
-      ...(this.#parts.model === null
-        ? {}
-        : { replay_model_fraction: model / calls, replay_model_fault_fraction: fault / calls }),
     };
   }
 }

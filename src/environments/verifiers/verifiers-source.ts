@@ -11,8 +11,7 @@ import { ConfigError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { environmentError } from "../episode/environment-error.ts";
 import { instructionOf } from "../episode/instruction.ts";
-import { environmentsPython } from "../python-environment.ts";
-import { BridgeProcess, setupHint } from "./bridge-process.ts";
+import { PythonBridge } from "../python-bridge.ts";
 
 /** Options of an environment of verifiers. */
 export interface VerifiersOptions {
@@ -41,18 +40,24 @@ const outcome = z.object({
 export class VerifiersSource implements EnvironmentSource {
   readonly name: string;
   readonly bringsAgent = true;
-  readonly #options: VerifiersOptions;
-  #bridge: BridgeProcess | null = null;
+  readonly #bridge: PythonBridge;
 
-  constructor(options: VerifiersOptions) {
-    if (options.taskset.trim() === "") {
+  constructor({ taskset, config = {}, python }: VerifiersOptions) {
+    if (taskset.trim() === "") {
       throw new ConfigError({
         message: 'The environment "verifiers:" names no taskset.',
         hint: "Write it as in verifiers:gsm8k-v1, with the name of an installed package.",
       });
     }
-    this.#options = options;
-    this.name = `verifiers:${options.taskset}`;
+    this.name = `verifiers:${taskset}`;
+    this.#bridge = new PythonBridge({
+      name: this.name,
+      python,
+      module: "agent_trainer_verifiers",
+      args: [taskset, JSON.stringify(config)],
+      needs: "verifiers",
+      setup: "Run: agent-trainer env setup",
+    });
   }
 
   async *tasks(split: string, range: TaskRange = {}, signal?: AbortSignal): AsyncGenerator<Task> {
@@ -61,7 +66,12 @@ export class VerifiersSource implements EnvironmentSource {
       const to = Math.min(from + pageSize, stop);
       // Pages follow each other: a taskset may be endless.
       // oxlint-disable-next-line no-await-in-loop
-      const page = await this.#request("tasks", { split, start: from, stop: to }, taskList, signal);
+      const page = await this.#bridge.request(
+        "tasks",
+        { split, start: from, stop: to },
+        taskList,
+        signal,
+      );
       for (const [i, { data, text }] of page.entries()) {
         yield {
           id: `${split}/${from + i}`,
@@ -87,7 +97,12 @@ export class VerifiersSource implements EnvironmentSource {
       call: async (tool) => ({ text: `There is no tool "${tool}".`, isError: true }),
       play: async ({ baseUrl, apiKey, model }: ModelAddress, signal): Promise<EpisodeOutcome> => {
         const fields = { task: data, base_url: baseUrl, api_key: apiKey, model };
-        const { reward, rewards, metrics } = await this.#request("run", fields, outcome, signal);
+        const { reward, rewards, metrics } = await this.#bridge.request(
+          "run",
+          fields,
+          outcome,
+          signal,
+        );
         return { reward, signals: { ...metrics, ...rewards } };
       },
       close: async () => {},
@@ -95,27 +110,6 @@ export class VerifiersSource implements EnvironmentSource {
   }
 
   async close(): Promise<void> {
-    const bridge = this.#bridge;
-    this.#bridge = null;
-    await bridge?.close();
-  }
-
-  async #request<T>(
-    method: string,
-    fields: object,
-    schema: z.ZodType<T>,
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<T> {
-    const { taskset, config = {} } = this.#options;
-    this.#bridge ??= new BridgeProcess(this.name, this.#options.python ?? environmentsPython(), [
-      taskset,
-      JSON.stringify(config),
-    ]);
-    const read = schema.safeParse(await this.#bridge.request(method, fields, signal));
-    if (read.success) return read.data;
-    throw environmentError(`${this.name} sent something unexpected: ${read.error.message}`, {
-      isFinal: true,
-      hint: setupHint,
-    });
+    await this.#bridge.close();
   }
 }

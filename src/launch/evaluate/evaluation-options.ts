@@ -38,7 +38,7 @@ export interface ModelEndpoint {
 export interface EvaluationRunOptions<Row> {
   /**
    * An environment that gives tasks (of `environment.val_split`), tools, prompts and rewards: by name, as in
-   * `"ors:http://127.0.0.1:8080"`, or an object.
+   * `"openenv:http://127.0.0.1:8000"`, or an object.
    * @default the option `env` of `config`, which is none by default
    */
   readonly env?: string | EnvironmentSource;

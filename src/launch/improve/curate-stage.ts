@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImproveConfig } from "../../config/improve/improve-config.ts";
 import { namingFile } from "../../core/file-error.ts";
-import { curate, type CurateOptions } from "../../production/curate/curate.ts";
+import { curate } from "../../production/curate/curate.ts";
 import type { CurateReport } from "../../production/curate/report.ts";
 import type { CurateStage, Round } from "../../runs/rounds/round.ts";
 import { defined } from "../../util/defined.ts";
@@ -32,7 +32,7 @@ function reportOf(output: string): CurateReport | null {
   return JSON.parse(namingFile({ path }, () => readFileSync(path, "utf8"))) as CurateReport;
 }
 
-export interface CurateStageOptions extends Pick<CurateOptions, "reportHtml"> {
+export interface CurateStageOptions {
   readonly config: ImproveConfig;
   readonly round: number;
   readonly unused: NewFeedback;
@@ -40,7 +40,7 @@ export interface CurateStageOptions extends Pick<CurateOptions, "reportHtml"> {
 }
 
 export async function curateStage(options: CurateStageOptions): Promise<CurateStage> {
-  const { config, round, unused, signal, reportHtml } = options;
+  const { config, round, unused, signal } = options;
   const { feedback, split, valFraction, outcome, unrated, scrub, minRows } = config.curate;
   const output = curatedFolder(config.folder, round);
   const from = feedback === "new" ? unused.from : 0;
@@ -55,7 +55,7 @@ export async function curateStage(options: CurateStageOptions): Promise<CurateSt
       valFraction,
       unrated,
       takesFeedback: (number) => number >= from || waiting.has(number),
-      ...defined({ outcome: outcome ?? undefined, scrub: hook, reportHtml }),
+      ...defined({ outcome: outcome ?? undefined, scrub: hook }),
       signal,
     }));
   const rows = report.rows[readBy[config.train.with]];

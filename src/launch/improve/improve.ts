@@ -8,7 +8,6 @@ import type { ImproveConfig } from "../../config/improve/improve-config.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { namingFile } from "../../core/file-error.ts";
 import type { EventListener } from "../../trainer/events.ts";
-import type { CurateOptions } from "../../production/curate/curate.ts";
 import { checkRule } from "../../runs/evaluations/gate-rule.ts";
 import { readHandedOver, writeHandedOver } from "../../runs/rounds/handed-over.ts";
 import { readRounds, roundFolder, writeRound } from "../../runs/rounds/round-file.ts";
@@ -25,8 +24,7 @@ import { trainStage } from "./train-stage.ts";
 export type Stage = "collect" | "curate" | "agreement" | "train" | "gate" | "hand over";
 
 /** Options of {@link improve}. */
-export interface ImproveRunOptions
-  extends Pick<CurateOptions, "reportHtml">, Omit<GateWatch, "signal"> {
+export interface ImproveRunOptions extends Omit<GateWatch, "signal"> {
   /** What `loadImproveConfig` read. */
   readonly config: ImproveConfig;
   /** Ends a round that was stopped, and begins a new one. @default false: it goes on */
@@ -145,14 +143,13 @@ class RoundRun {
   }
 
   async run(): Promise<ImproveResult> {
-    const { config, reportHtml, onEvent = () => {}, ...watch } = this.#options;
+    const { config, onEvent = () => {}, ...watch } = this.#options;
     const signal = this.#signal;
     await this.#stage("collect", () => collectStage(config.collect, signal));
     const { round } = this.#round;
     const unused = newFeedback(this.#earlier);
-    const html = reportHtml === undefined ? {} : { reportHtml };
     const curated = await this.#stage("curate", () =>
-      curateStage({ config, round, unused, signal, ...html }),
+      curateStage({ config, round, unused, signal }),
     );
     if (curated.rows.train < config.curate.minRows) return this.#end("too little");
     if (config.train.with === "rl")

@@ -38,8 +38,6 @@ export interface CurateOptions {
   readonly takesFeedback?: (number: number) => boolean;
   /** Called with every text before it is written, after the rules for personal data. @default none */
   readonly scrub?: ScrubHook;
-  /** Makes `report.html`. @default none is written */
-  readonly reportHtml?: (report: CurateReport) => string | Promise<string>;
   readonly signal?: AbortSignal;
 }
 
@@ -54,7 +52,7 @@ const maxLengths = 1_000_000;
  * @throws ConfigError where the folder has no traces, or the output exists.
  */
 export async function curate(options: CurateOptions): Promise<CurateReport> {
-  const { folder, output, signal, reportHtml } = options;
+  const { folder, output, signal } = options;
   if (existsSync(output)) {
     throw new ConfigError({
       message: `${output} exists already.`,
@@ -81,8 +79,6 @@ export async function curate(options: CurateOptions): Promise<CurateReport> {
   await writeFolderAtomic(output, async (into) => {
     report = await new Curation(options, index, split).run(into);
     await writeSynced(join(into, "report.json"), `${JSON.stringify(report, null, 2)}\n`);
-    if (reportHtml !== undefined)
-      await writeSynced(join(into, "report.html"), await reportHtml(report));
   });
   return report!;
 }

@@ -24,7 +24,7 @@ export interface SpanContext {
 }
 
 /** Attributes of a model call. */
-export function callAttributes(call: Trace, content: boolean): Attributes {
+function callAttributes(call: Trace, content: boolean): Attributes {
   const { temperature, topP, maxTokens } = call.sampling;
   const attributes: Attributes = {
     "gen_ai.operation.name": "chat",
@@ -90,7 +90,7 @@ function trajectorySpans(
 }
 
 /** Attributes of a rollout. */
-export function episodeAttributes(episode: Episode): Attributes {
+function episodeAttributes(episode: Episode): Attributes {
   return {
     "gen_ai.operation.name": "invoke_agent",
     "gen_ai.agent.name": episode.trajectories.map(({ name }) => name).join(" "),

@@ -45,7 +45,7 @@ function canRun(program: string): boolean {
   }
 }
 
-const program = existsSync(busybox) ? ["podman", "docker"].find(canRun) : undefined;
+const program = existsSync(busybox) ? ["docker", "podman"].find(canRun) : undefined;
 
 /** As the other tests' tasks, with this image and the only shell that it has. */
 const inImage = (files: Readonly<Record<string, string>>): Record<string, string> =>
@@ -57,7 +57,7 @@ const inImage = (files: Readonly<Record<string, string>>): Record<string, string
   );
 
 async function open(folder: string): Promise<EnvironmentEpisode> {
-  const source = environment(`harbor:${folder}?runner=${program}`);
+  const source = environment(`harbor:${folder}`);
   const { value } = await source.tasks("train")[Symbol.asyncIterator]().next();
   return await source.open(value, { signal });
 }
@@ -80,8 +80,12 @@ describe.runIf(program !== undefined)(`with ${program}`, () => {
     );
     expect(await bash("exit 3")).toMatch(/3/u);
     expect(await bash("cat /tests/test.sh")).toMatch(/No such file/u);
-    await bash("echo hello > greeting.txt");
+    expect(await bash(`ls ${import.meta.dirname}`)).toMatch(/No such file/u);
+    // A link out of the container: the tests are copied in, but not through it.
+    const victim = mkdtempSync(join(tmpdir(), "victim-"));
+    await bash(`ln -s ${victim} /tests/link; echo hello > greeting.txt`);
     expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 1, done: true });
+    expect(existsSync(join(victim, "test.sh"))).toBe(false);
     await episode.close();
     expect(containers()).not.toContain("agent-trainer-");
   });
@@ -93,7 +97,12 @@ describe.runIf(program !== undefined)(`with ${program}`, () => {
     expect(next).toEqual({ text: "Make second.txt.\n", done: false });
     const { text } = await episode.call("bash", { command: "cat second-hint.txt" }, signal);
     expect(text).toBe("hint of second");
-    expect(await episode.respond?.("Done.", signal)).toMatchObject({ reward: 0.5, done: true });
+    expect(await episode.respond?.("Done.", signal)).toEqual({
+      text: "",
+      reward: 0.5,
+      signals: { reward: 0.5, style: 0.5 },
+      done: true,
+    });
     await episode.close();
   });
 });

@@ -1,4 +1,4 @@
-/** Starts the server of a family, says so, and waits to be killed. */
+/** Starts the process of a family, says so, and waits to be killed. */
 import { environment } from "../../../src/environments/environment.ts";
 import { environmentsPython } from "./python.ts";
 

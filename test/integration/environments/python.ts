@@ -1,4 +1,4 @@
-/** The interpreter with the official packages of environments: OpenReward, OpenEnv, reasoning-gym. */
+/** The interpreter with the official packages of environments: OpenEnv, reasoning-gym. */
 import { pythonEnvironment } from "../python-environment.ts";
 
 const never = "sys_platform == 'never'";
@@ -6,7 +6,7 @@ const never = "sys_platform == 'never'";
 export const environmentsPython = (): string =>
   pythonEnvironment({
     name: "environments",
-    packages: ["openreward==0.1.167", "openenv==0.10.0", "reasoning-gym==0.1.25"],
+    packages: ["openenv==0.10.0", "reasoning-gym==0.1.25"],
     // The user interface of OpenEnv, which these tests do not open.
     overrides: [`gradio ; ${never}`],
   });

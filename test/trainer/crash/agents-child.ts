@@ -5,8 +5,7 @@ import { commandAgent } from "../../../src/rollouts/agents/command/command-agent
 import { startServer } from "../../../src/rollouts/agents/http/agent-server.ts";
 import { watchInterrupt } from "../../../src/cli/terminal/interrupt.ts";
 import { McpSource } from "../../../src/environments/mcp/mcp-source.ts";
-import { startGymServer } from "../../../src/environments/reasoning-gym/gym-server.ts";
-import { BridgeProcess } from "../../../src/environments/verifiers/bridge-process.ts";
+import { BridgeProcess } from "../../../src/environments/bridge-process.ts";
 import { coinTrainer } from "../coin-run.ts";
 
 /** What the child is given. */
@@ -37,12 +36,20 @@ const python = join(outputDir, `python-${token}`);
 writeFileSync(python, `#!/bin/sh\nexec sh ${script} ${token}\n`);
 chmodSync(python, 0o755);
 const never = new AbortController().signal;
+const module = "agent_trainer_gym";
+const gym = {
+  name: "gym",
+  python,
+  module,
+  args: ["x"],
+  needs: "reasoning_gym",
+  setup: "",
+} as const;
 const task = { id: "1", instruction: "?", metadata: {} };
 await Promise.all([
   trainer.train(),
   new McpSource({ server: `sh ${script} ${token}` }).open(task, { signal: never }),
-  new BridgeProcess("verifiers", python, []).request("tasks", {}, never),
-  startGymServer({ name: "gym", python, family: "x", config: {}, size: 1 }, never),
+  new BridgeProcess(gym).request("tasks", {}, never),
   startServer({
     command: ["sh", script, token],
     folder: outputDir,

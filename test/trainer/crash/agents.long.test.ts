@@ -17,7 +17,7 @@ const script = join(import.meta.dirname, "stubborn.sh");
 const kills = process.env["SOAK"] === "1" ? 100 : 4;
 const limitMs = 60_000;
 /** Rollouts at a time, and servers, with two processes or more each that sleep. */
-const started = 4 + 4;
+const started = 4 + 3;
 
 let program = "";
 beforeAll(async () => {

@@ -113,6 +113,7 @@ const corrections: readonly CompatKey[] = [
 
 /** Options that are gone, which runs on disk still have at these defaults. */
 const gone: readonly CompatKey[] = [
+  ...idleKeys("environment.", ["toolset", "secrets"], "no environment takes it", [null, []]),
   ...idleKeys(
     "replay.",
     ["tasks", "max_age", "capacity"],

@@ -1,4 +1,4 @@
-/** Tasks in containers of Docker or podman: one image for each task, one container for each episode. */
+/** Tasks in containers of Docker or podman, whose command lines are the same: an image per task, a container per episode. */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,18 +6,51 @@ import { join } from "node:path";
 import { guardEntry } from "../../util/process/process-guard.ts";
 import { type ProcessEnd, runLimited } from "../../util/process/limited-process.ts";
 import { environmentError } from "../episode/environment-error.ts";
-import {
-  maxOutputBytes,
-  readCommand,
-  type Sandbox,
-  type SandboxCommand,
-  taskPaths,
-} from "./sandbox.ts";
 import { type HarborTask, resolveVariables, taskName } from "./task-folder.ts";
+
+/** The programs that can run containers, the preferred one first. */
+const programs = ["docker", "podman"] as const;
+
+/** A command and its limits. */
+interface ContainerCommand {
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** @default the user of the task's agent, or else the image's */
+  readonly user?: string | number | null | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** How a command ended. */
+export interface CommandResult {
+  /** Both outputs, in one text. */
+  readonly output: string;
+  /** null where a limit ended it. */
+  readonly exitCode: number | null;
+  readonly ended: "exit" | "timeout" | "output";
+}
+
+/** The machine of one episode. */
+export interface Container {
+  /** Runs in the working folder of the task. */
+  exec(command: ContainerCommand): Promise<CommandResult>;
+  /** Copies the files of a folder of this machine over an absolute path, or ".", the working folder. */
+  copyIn(folder: string, path: string, signal: AbortSignal): Promise<void>;
+  /** A text file; null where there is none. At most a mebibyte is read. `path` is plain, with nothing of a shell. */
+  read(path: string, signal: AbortSignal): Promise<string | null>;
+  /** Removes it with all that runs in it. */
+  close(): Promise<void>;
+}
+
+/** Output of a command that is kept; more ends the command. */
+const maxOutputBytes = 2 ** 20;
+
+/** Folders that every task has. */
+const taskPaths = ["/logs/agent", "/logs/verifier", "/logs/artifacts", "/tests"];
 
 const clientMs = 60_000;
 
-/** Images that were built, or are being built, by program and task. */
+/** Images that were built, or are being built, by task folder. */
 export type ImageCache = Map<string, Promise<string>>;
 
 type Variables = Readonly<Record<string, string>>;
@@ -58,12 +91,18 @@ function variableFlags(variables: Variables): string[] {
   });
 }
 
-/** Whether the program is there and its containers can be started. */
-export async function hasContainers(program: string, signal: AbortSignal): Promise<boolean> {
-  return await client([program, "info"], 20_000, signal).then(
-    ({ exitCode }) => exitCode === 0,
-    () => false,
-  );
+/** The first program that is there and can start containers; null where there is none. */
+export async function findContainerProgram(signal: AbortSignal): Promise<string | null> {
+  for (const program of programs) {
+    // oxlint-disable-next-line no-await-in-loop
+    const works = await client([program, "info"], 20_000, signal).then(
+      ({ exitCode }) => exitCode === 0,
+      () => false,
+    );
+    signal.throwIfAborted();
+    if (works) return program;
+  }
+  return null;
 }
 
 async function imageOf(
@@ -96,7 +135,7 @@ export async function openContainer(
   task: HarborTask,
   images: ImageCache,
   signal: AbortSignal,
-): Promise<Sandbox> {
+): Promise<Container> {
   const { environment, agent } = task.config;
   const building = images.get(task.folder) ?? imageOf(program, task, signal);
   images.set(task.folder, building);
@@ -147,7 +186,7 @@ export async function openContainer(
     throw error;
   }
   return {
-    async exec({ command, env: own = {}, user, timeoutMs, signal: mine }: SandboxCommand) {
+    async exec({ command, env: own = {}, user, timeoutMs, signal: mine }: ContainerCommand) {
       const as = user ?? agent.user ?? null;
       const end = await client(
         [
@@ -191,7 +230,8 @@ export async function openContainer(
     },
     async read(path, mine) {
       // Inside, where a link that the agent left cannot lead to a file of this machine.
-      const end = await client(inside(readCommand(path)), clientMs, mine);
+      const command = `[ -f ${path} ] && head -c ${maxOutputBytes - 1} ${path}`;
+      const end = await client(inside(command), clientMs, mine);
       return end.exitCode === 0 ? end.stdout : null;
     },
     close: remove,

@@ -4,12 +4,13 @@ import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { raceAbort, withTimeout } from "../../util/abort.ts";
-import { type StartedProcess, startProcess } from "../../util/process/start-process.ts";
-import { environmentError } from "../episode/environment-error.ts";
+import { raceAbort, withTimeout } from "../util/abort.ts";
+import { type StartedProcess, startProcess } from "../util/process/start-process.ts";
+import { environmentError } from "./episode/environment-error.ts";
+import { environmentsPython } from "./python-environment.ts";
 
-/** Contains the package `agent_trainer_verifiers`. */
-const pythonFolder = fileURLToPath(new URL("../../../python/", import.meta.url));
+/** Contains the programs. */
+const pythonFolder = fileURLToPath(new URL("../../python/", import.meta.url));
 
 /** Imports of Python packages take half a minute on a cold disk. */
 const startMs = 300_000;
@@ -23,6 +24,20 @@ const answer = z.object({
   final: z.boolean().optional(),
 });
 
+/** What is started. */
+export interface BridgeProgram {
+  /** Of the environment, for messages. */
+  readonly name: string;
+  /** @default that of `agent-trainer env setup`, else python3 */
+  readonly python?: string | undefined;
+  readonly module: "agent_trainer_gym" | "agent_trainer_verifiers";
+  readonly args: readonly string[];
+  /** The module of the package that it needs. */
+  readonly needs: string;
+  /** What installs that. */
+  readonly setup: string;
+}
+
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -30,21 +45,23 @@ interface Waiting {
 
 /** The process of one environment. */
 export class BridgeProcess {
-  readonly #name: string;
+  readonly #program: BridgeProgram;
   readonly #process: StartedProcess;
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number | null, Waiting>();
   readonly #ready: Promise<unknown>;
   #next = 1;
   #words = "";
+  #isReady = false;
   #failure: Error | null = null;
 
   /** Starts it; nothing is known of it before the first request. */
-  constructor(name: string, python: string, args: readonly string[]) {
-    this.#name = name;
+  constructor(program: BridgeProgram) {
+    this.#program = program;
+    const { python = environmentsPython(), module, args } = program;
     const search = [pythonFolder, process.env["PYTHONPATH"] ?? ""].filter((one) => one !== "");
     this.#process = startProcess({
-      argv: [python, "-u", "-m", "agent_trainer_verifiers", ...args],
+      argv: [python, "-u", "-m", module, ...args],
       env: {
         ...process.env,
         PYTHONPATH: search.join(delimiter),
@@ -65,7 +82,14 @@ export class BridgeProcess {
       this.#fail(`its process ended with ${code ?? signal}. ${this.#words.trim().slice(-1500)}`),
     );
     this.#ready = this.#response(null);
-    this.#ready.catch(() => {});
+    this.#ready.then(
+      () => (this.#isReady = true),
+      () => {},
+    );
+  }
+
+  get hasEnded(): boolean {
+    return this.#failure !== null;
   }
 
   /**
@@ -77,7 +101,7 @@ export class BridgeProcess {
     await raceAbort(this.#ready, limit).catch((error: unknown) => {
       signal.throwIfAborted();
       throw limit.aborted
-        ? environmentError(`${this.#name} did not start within ${startMs / 1000} s.`)
+        ? environmentError(`${this.#program.name} did not start within ${startMs / 1000} s.`)
         : error;
     });
     const id = this.#next++;
@@ -122,22 +146,24 @@ export class BridgeProcess {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (error === undefined) waiting?.resolve(result);
-    else waiting?.reject(environmentError(`${this.#name}: ${error}`, { isFinal: final }));
+    else waiting?.reject(this.#error(`: ${error}`, final));
   }
 
   #fail(what: string): void {
-    const isMissing = /No module named '?(?:verifiers|agent_trainer)/u.test(what);
-    this.#failure ??= environmentError(`${this.#name} failed: ${what}`, {
-      isFinal: true,
-      hint: isMissing || what.includes("ENOENT") ? setupHint : undefined,
-    });
+    // One that had begun its work was killed or crashed: the next one may do better.
+    this.#failure ??= this.#error(` failed: ${what}`, !this.#isReady);
     for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
     this.#waiting.clear();
   }
-}
 
-/** What makes the Python environment. */
-export const setupHint = "Run: agent-trainer env setup";
+  #error(what: string, isFinal: boolean): Error {
+    const { name, needs, setup } = this.#program;
+    const isMissing = new RegExp(`No module named '?(?:${needs}|agent_trainer)|ENOENT`, "u").test(
+      what,
+    );
+    return environmentError(name + what, { isFinal, hint: isMissing ? setup : undefined });
+  }
+}
 
 function tryJson(line: string): unknown {
   try {
