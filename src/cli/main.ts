@@ -8,10 +8,12 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exitCode = 1;
 } else {
-  const [{ endProcess, ignoreClosedReaders }, { runCli }] = await Promise.all([
+  const [{ endProcess, ignoreClosedReaders }, { runCli }, { guardProcess }] = await Promise.all([
     import("./terminal/process-end.ts"),
     import("./program.ts"),
+    import("../rollouts/failures/stray-errors.ts"),
   ]);
+  guardProcess();
   ignoreClosedReaders([process.stdout, process.stderr]);
   endProcess(await runCli(process.argv.slice(2), process), process.stderr);
 }

@@ -154,15 +154,19 @@ describe("an agent's mistakes that no await sees", () => {
     expect(failed(events)).toBe(2);
   });
 
-  it("process.exit() in every rollout, also those that outlive the run: status 1, and the cause", async () => {
-    const { code, err, events, isLocked } = await trainWith({
-      inAgent: "await sleep(100 * number); process.exit();",
-    });
-    expect(code, err).toBe(1);
-    expect(err).toContain("process.exit() was called in");
-    expect(of(events, "run-end")).toMatchObject([{ status: "failed" }]);
-    expect(isLocked).toBe(false);
-  });
+  it.each(["process.exit()", "process.exit(0)"])(
+    "%s in every rollout, also in those that outlive the run: status 1, and the cause",
+    async (exit) => {
+      const { code, err, events, isLocked } = await trainWith({
+        // The last ones call it while the process ends.
+        inAgent: `await sleep(number < 20 ? 10 : 150 * (number - 19)); ${exit};`,
+      });
+      expect(code, err).toBe(1);
+      expect(err).toContain(`${exit} was called in`);
+      expect(of(events, "run-end")).toMatchObject([{ status: "failed" }]);
+      expect(isLocked).toBe(false);
+    },
+  );
 
   it("process.exit(0) outside of every rollout: status 1, a sentence, unlocked", async () => {
     const { code, out, err, events, isLocked } = await trainWith(

@@ -4,6 +4,7 @@
  * that belong to none go to the watchers.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { inspect } from "node:util";
 import { AgentTrainerError } from "../../core/errors.ts";
 import { raceAbort } from "../../util/abort.ts";
 import type { Deadline } from "../../core/deadline.ts";
@@ -94,6 +95,10 @@ function onStray(error: unknown, kind: StrayKind, event: string): void {
   // Programs that handle such errors themselves keep doing so.
   if (process.listenerCount(event) > 1) return;
   for (const watcher of watchers) watcher(error, kind);
+  if (watchers.size > 0) return;
+  // Between two runs of a process that is guarded throughout.
+  process.stderr.write(`${inspect(error)}\n`);
+  if (scope === undefined) realExit!.call(process, 1);
 }
 
 const onRejection = (error: unknown): void => onStray(error, "rejection", "unhandledRejection");
@@ -116,6 +121,34 @@ function refuseExit(exit: typeof process.exit): typeof process.exit {
 }
 
 let realExit: typeof process.exit | null = null;
+let guards = 0;
+
+/**
+ * Until disposed, `process.exit` in what a rollout started throws there, also after the rollout's end and its run's:
+ * what is left of one cannot decide how the process ends.
+ */
+export function guardProcess(): Disposable {
+  if (guards++ === 0) {
+    process.on("unhandledRejection", onRejection);
+    process.on("uncaughtException", onException);
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with its own `this`
+    realExit = process.exit;
+    process.exit = refuseExit(realExit);
+  }
+  let isHeld = true;
+  return {
+    [Symbol.dispose]() {
+      if (!isHeld) return;
+      isHeld = false;
+      if (--guards > 0) return;
+      process.off("unhandledRejection", onRejection);
+      process.off("uncaughtException", onException);
+      process.exit = realExit!;
+      realExit = null;
+      told.clear();
+    },
+  };
+}
 
 /**
  * Handles stray errors until disposed: those of attempts fail them, others go to `onUnowned` unless
@@ -124,22 +157,12 @@ let realExit: typeof process.exit | null = null;
 export function watchStrayErrors(onUnowned: OnUnowned): Disposable {
   // A new function, since the same one may be registered twice.
   const watcher: OnUnowned = (error, kind) => onUnowned(error, kind);
-  if (watchers.size === 0) {
-    process.on("unhandledRejection", onRejection);
-    process.on("uncaughtException", onException);
-    // oxlint-disable-next-line typescript/unbound-method -- it is called with its own `this`
-    realExit = process.exit;
-    process.exit = refuseExit(realExit);
-  }
   watchers.add(watcher);
+  const guard = guardProcess();
   return {
     [Symbol.dispose]() {
-      if (!watchers.delete(watcher) || watchers.size > 0) return;
-      process.off("unhandledRejection", onRejection);
-      process.off("uncaughtException", onException);
-      if (realExit !== null) process.exit = realExit;
-      realExit = null;
-      told.clear();
+      watchers.delete(watcher);
+      guard[Symbol.dispose]();
     },
   };
 }
