@@ -598,6 +598,12 @@ export interface Sections {
      */
     readonly maxFailedFraction?: number;
     /**
+     * End the run with an error after its first three steps, or its last, if every rollout of each failed or left
+     * nothing to train on.
+     * @default true
+     */
+    readonly stopWhenNothingLearned?: boolean;
+    /**
      * Number of newest checkpoints to keep; older ones are deleted.
      * Allowed: a whole number of at least 1 and at most 1000000000.
      * @default 3

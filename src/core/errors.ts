@@ -24,6 +24,7 @@ export type ErrorCode =
   | "NUMERICS"
   | "LIMIT_EXCEEDED"
   | "UNHEALTHY"
+  | "NOTHING_LEARNED"
   | "CHECKPOINT_INVALID"
   | "RUN_LOCKED"
   | "USER_CODE_FAILED"

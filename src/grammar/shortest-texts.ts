@@ -8,7 +8,7 @@ import type { TokenTrie } from "./token-trie.ts";
 /** A longer text takes a token for each symbol, as far as is known here. */
 const maxSymbols = 8192;
 
-/** Symbols below it are bytes; others are tokens of their own kind. */
+/** Symbols below it are bytes; others are whole tokens. */
 const bytes = 256;
 
 export class ShortestTexts {

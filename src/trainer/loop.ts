@@ -60,6 +60,9 @@ export function runLoop(run: RunContext, stepper: Stepper, start: LoopStart): Pr
   return new Loop(run, stepper, start).run();
 }
 
+/** Steps from the first one on that left nothing to train on, after which no more are made. */
+const hopelessSteps = 3;
+
 class Loop {
   readonly #run: RunContext;
   readonly #stepper: Stepper;
@@ -88,7 +91,9 @@ class Loop {
     try {
       const whyStopped = await this.#steps();
       if (whyStopped !== null) return this.#result("out_of_budget", whyStopped);
-      const why = config.trainer.valOnly ? null : this.#learning.whyNothing;
+      const { stopWhenNothingLearned, valOnly } = config.trainer;
+      const why = valOnly ? null : this.#learning.whyNothing;
+      if (why !== null && stopWhenNothingLearned) this.#learning.stopIfHopeless(1);
       return why === null ? this.#result("completed") : this.#result("untrained", why);
     } catch (error) {
       if (this.#areWeightsWhole) await this.#saveAfter(error);
@@ -144,6 +149,8 @@ class Loop {
     // It is saved after this, as after any error between two steps.
     if (stop !== null) throw stop;
     this.#start.health.see(step, "train", metrics);
+    if (this.#run.config.trainer.stopWhenNothingLearned)
+      this.#learning.stopIfHopeless(hopelessSteps);
   }
 
   get #isValidationDue(): boolean {

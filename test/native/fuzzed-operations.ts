@@ -168,7 +168,8 @@ const packs: Fuzz = (program, f) => {
 
 const quantizations: Fuzz = (program, f) => {
   const to = newMatrix(f.device, f.size(150), f.size(280), "i8");
-  const [depth, columns] = [to.depth - f.below(2), f.size(to.columns)];
+  const { depth } = to;
+  const columns = f.size(to.columns);
   const column = f.below(to.columns - columns + 1);
   const rows = [
     () => f.tensor(columns, depth, true),

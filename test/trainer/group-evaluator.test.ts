@@ -193,8 +193,6 @@ describe("a group evaluator", () => {
       [{ valDataset: coinTasks }, /validation data, but no evaluator/u],
     ];
     for (const [more, message] of cases) expect((await train(more)).message).toMatch(message);
-    const named = { groupEvaluator: undefined, set: { group_evaluator: "environment" } };
-    expect((await train(named)).message).toMatch(/is environment, but env is not set/u);
     expect(() => coinTrainer({ ...unscored } as object)).toThrow(/needs evaluator/u);
     expect(() => coinTrainer({ ...unscored, groupEvaluator: {} } as object)).toThrow(
       /groupEvaluator must be a function, but is object/u,

@@ -318,6 +318,7 @@ describe("an agent that throws on malformed output", () => {
         await coinAgent(task, config);
         throw new RangeError("never good enough");
       },
+      set: { "trainer.stop_when_nothing_learned": false },
     });
     const result = await trainer.train();
     expect(result).toMatchObject({ status: "untrained", steps: 4 });
@@ -443,6 +444,31 @@ describe("a run that learns nothing", () => {
       set: { "algorithm.filter_uniform_groups": false },
     });
     expect(await trainer.train()).toMatchObject({ status: "untrained" });
+  });
+
+  it.each([
+    ["after three steps, where every rollout fails", 8, 3, "every rollout failed"],
+    ["at its end, where it is shorter", 2, 2, "every rollout failed"],
+    ["after three steps, where nothing is captured", 8, 3, "no rollout left anything to train on"],
+  ])("ends %s, with an error and a checkpoint", async (_, total, steps, why) => {
+    const outputDir = newFolder();
+    const { trainer, events } = coinTrainer({
+      outputDir,
+      agentFlow: async (task, config) => {
+        if (why.startsWith("no rollout")) return "an answer of another model";
+        await coinAgent(task, config);
+        throw new RangeError("never good enough");
+      },
+      set: { "trainer.total_batches": total },
+    });
+    await expect(trainer.train()).rejects.toMatchObject({
+      code: "NOTHING_LEARNED",
+      message: expect.stringContaining(`in ${steps} of ${steps} steps ${why}`) as string,
+      hint: expect.stringContaining("trainer.stop_when_nothing_learned=false") as string,
+    });
+    expect(events.at(-1)).toMatchObject({ type: "run-end", status: "failed", step: steps });
+    const again = coinTrainer({ outputDir, resume: "auto", set: { "trainer.total_batches": 4 } });
+    expect(await again.trainer.train()).toMatchObject({ status: "completed", steps: 4 });
   });
 
   it("is not said of a run that learned before it was interrupted", async () => {

@@ -104,7 +104,10 @@ describe("a whole run", () => {
   });
 
   it("warns when the agent's calls do not come through the gateway", async () => {
-    const { trainer, events } = coinTrainer({ agentFlow: () => "yes" });
+    const { trainer, events } = coinTrainer({
+      agentFlow: () => "yes",
+      set: { "trainer.stop_when_nothing_learned": false },
+    });
     await trainer.train();
     const warnings = events.filter((event) => event.type === "warning");
     expect(warnings).toHaveLength(4);

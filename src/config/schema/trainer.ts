@@ -62,6 +62,13 @@ export const trainerOptions: Section<"trainer"> = z
         "Maximum fraction of a step's rollouts that may fail before the run stops; rollouts in which the agent failed after a successful model call are scored and do not count.",
       )
       .meta(free),
+    stop_when_nothing_learned: z
+      .boolean()
+      .default(true)
+      .describe(
+        "End the run with an error after its first three steps, or its last, if every rollout of each failed or left nothing to train on.",
+      )
+      .meta(free),
     keep_checkpoints: integer(1)
       .default(3)
       .describe("Number of newest checkpoints to keep; older ones are deleted.")

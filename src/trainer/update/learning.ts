@@ -2,6 +2,7 @@
  * Whether a step taught the model anything, and if not why: in the metrics of the step, and as a
  * sentence at the end of a run in which no step did. Pure.
  */
+import { AgentTrainerError } from "../../core/errors.ts";
 import { lossNames } from "../../core/loss/loss.ts";
 import type { NamedMetrics } from "../../core/metric-names.ts";
 import { isFailed, isOverflowed } from "../../core/outcome.ts";
@@ -64,10 +65,11 @@ function hasZeroAdvantages(config: TrainConfig, rows: readonly TrainingRow[]): b
 
 function reasonOf(config: TrainConfig, facts: StepFacts): SkipReason | null {
   const { rollouts, rows, metrics, hasChanged } = facts;
-  if (hasChanged) return isFlat(config, rows) ? "equal_rewards" : null;
-  if (rows.length > 0) return "not_finite";
+  if (hasChanged && !isFlat(config, rows)) return null;
+  if (!hasChanged && rows.length > 0) return "not_finite";
   if (rollouts.length === 0) return "no_tasks";
   if (episodesOf(rollouts).every(isFailed)) return "failed";
+  if (hasChanged) return "equal_rewards";
   if (episodesOf(rollouts).every(isOverflowed)) return "prompt_too_long";
   const uniform = metrics["groups/dropped/uniform_groups"] ?? 0;
   const count = metrics["groups/count"] ?? 0;
@@ -91,6 +93,9 @@ export function learningMetrics(config: TrainConfig, facts: StepFacts): Record<s
   };
 }
 
+/** What further steps will not change: the agent, the task or the connection is broken. */
+const lasting: ReadonlySet<SkipReason> = new Set(["failed", "prompt_too_long", "nothing_captured"]);
+
 /** What the steps of a run taught. */
 export class LearningRecord {
   readonly #counts = new Map<SkipReason, number>();
@@ -107,6 +112,19 @@ export class LearningRecord {
     this.#steps++;
     if (reason === null) this.#hasLearned = true;
     else this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
+  }
+
+  /** @throws AgentTrainerError NOTHING_LEARNED after `least` steps or more of which each had a lasting reason. */
+  stopIfHopeless(least: number): void {
+    const why = this.whyNothing;
+    const isLasting = [...this.#counts.keys()].every((reason) => lasting.has(reason));
+    if (why === null || this.#steps < least || !isLasting) return;
+    throw new AgentTrainerError({
+      code: "NOTHING_LEARNED",
+      message: why,
+      hint: "Run the agent on one task: agent-trainer try CONFIG.yaml. trainer.stop_when_nothing_learned=false trains on all the same.",
+      fields: { steps: this.#steps, reasons: [...this.#counts.keys()] },
+    });
   }
 
   /** Why nothing was learned, as a sentence; null when something was. */

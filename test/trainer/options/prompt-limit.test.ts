@@ -17,7 +17,11 @@ it.each([
 ])("data.max_prompt_length=%i: rollouts end as %s", async (limit, reason) => {
   const { trainer } = coinTrainer({
     agentFlow,
-    set: { "trainer.total_batches": 1, "data.max_prompt_length": limit },
+    set: {
+      "trainer.total_batches": 1,
+      "data.max_prompt_length": limit,
+      "trainer.stop_when_nothing_learned": false,
+    },
   });
   const { runDir } = await trainer.train();
   const [metrics] = readLines(runDir, "metrics.jsonl");
@@ -31,7 +35,11 @@ it("the cause that all rollouts share is said once: tokens, limit and option, an
   const { trainer, events } = coinTrainer({
     agentFlow,
     evaluator: (_task, { output }) => (output as string).length > 2,
-    set: { "trainer.total_batches": 2, "data.max_prompt_length": 12 },
+    set: {
+      "trainer.total_batches": 2,
+      "data.max_prompt_length": 12,
+      "trainer.stop_when_nothing_learned": false,
+    },
     onEvent: (event) => progress.onEvent(event),
   });
   const { runDir, status, message } = await trainer.train();
