@@ -1,5 +1,5 @@
 /** Several seeds of the coin policy: their runs, how they resume, what fails, and what they report. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
@@ -63,6 +63,10 @@ it("makes ordinary runs: the same, digit by digit, as each alone", async () => {
   }
   // The viewer shows them on the page of the folder that theirs is in.
   expect(viewableIn(dirname(folder))).toEqual(runs.map(({ path }) => path));
+  // What earlier folders call the record.
+  renameSync(join(folder, "seeds.json"), join(folder, "sweep.json"));
+  expect(viewableIn(dirname(folder))).toEqual(runs.map(({ path }) => path));
+  renameSync(join(folder, "sweep.json"), join(folder, "seeds.json"));
   const values = runs.map(({ value }) => value!);
   const mean = values.reduce((sum, value) => sum + value, 0) / 3;
   expect(over!.mean).toBeCloseTo(mean, 12);

@@ -8,8 +8,12 @@ import { writeFileAtomicSync } from "../../util/files/atomic-write.ts";
 const fileName = "seeds.json";
 const format = "agent-trainer/seeds/1";
 
+/** What folders had before, where runs also differed in other options. */
+const earlierName = "sweep.json";
+
 /** Whether a folder is one of several seeds, with a run for each. */
-export const holdsSeeds = (folder: string): boolean => existsSync(join(folder, fileName));
+export const holdsSeeds = (folder: string): boolean =>
+  [fileName, earlierName].some((name) => existsSync(join(folder, name)));
 
 /** Without secrets; null where there is no record. @throws ConfigError for a file of another kind. */
 export function readSeedsOptions(folder: string): Tree | null {
