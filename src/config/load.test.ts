@@ -273,7 +273,7 @@ describe("errors", () => {
       /^tracking\.trackers must be a list of tensorboard, .* \["trackio"\]\.$/u,
     );
   });
-  it("refuse files that are no map", () => {
+  it("refuse files that are not a map", () => {
     expect(() => loadConfig({ file: yamlFile("- 1\n") })).toThrow("must hold a map of options");
     expect(() => loadConfig({ file: "/nowhere.yaml" })).toThrow("/nowhere.yaml cannot be read");
     const file = yamlFile("model: { name: m }\n");

@@ -28,7 +28,7 @@ function imageText(url: string, { image = "note" }: MessageTextOptions): string 
   }
 }
 
-/** Parts joined. What a file holds instead of a content is no text. @throws AgentTrainerError for `refuse` */
+/** Parts joined. What a file holds instead of a content is not text. @throws AgentTrainerError for `refuse` */
 export function messageText(
   content: ChatMessage["content"] | null | undefined,
   options: MessageTextOptions = {},

@@ -20,7 +20,7 @@ const hints: Partial<Record<HttpFault["kind"], string>> = {
   late: "The server of the environment is stuck, or makes many tasks; its log may say which.",
 };
 
-/** Whether another attempt may succeed: text that is no JSON will stay so. */
+/** Whether another attempt may succeed: text that is not JSON will stay so. */
 const isPassing = (fault: HttpFault): boolean =>
   fault.status === 410 || (fault.kind !== "not-json" && mayPass(fault));
 

@@ -28,7 +28,7 @@ export class HttpFault extends Error {
   readonly kind: FaultKind;
   /** Of a refusal. */
   readonly status: number | undefined;
-  /** The body of a refusal, or what is no JSON: up to 1 MiB, as it came. */
+  /** The body of a refusal, or what is not JSON: up to 1 MiB, as it came. */
   readonly text: string;
   /** What a refusal asks for with `Retry-After`, at most 10 minutes. */
   readonly retryAfterMs: number | undefined;

@@ -231,6 +231,6 @@ function query({ limit = 100, offset = 0 }: TinkerPageOptions): string {
 function routeOf(path: string): string {
   const [run, kind, name, ...rest] = path.replace(/^tinker:\/\//u, "").split("/");
   if (!path.startsWith("tinker://") || !name || rest.length > 0)
-    throw new TinkerWireError(`"${path}" is no checkpoint: tinker://<run>/<kind>/<name>.`);
+    throw new TinkerWireError(`"${path}" is not a checkpoint: tinker://<run>/<kind>/<name>.`);
   return `training_runs/${run}/checkpoints/${kind}/${name}`;
 }

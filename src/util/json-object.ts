@@ -1,6 +1,6 @@
 /** Objects in JSON that others wrote. */
 
-/** The objects of a list that comes from outside; empty for what is no list. */
+/** The objects of a list that comes from outside; empty for what is not a list. */
 export const listOf = (value: unknown): readonly JsonFields[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];
 
@@ -11,7 +11,7 @@ export function isJsonObject(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the text says; null where that is no object, or it is no JSON. */
+/** What the text says; null where that is not an object, or it is not JSON. */
 export function parseObject(text: string): JsonFields | null {
   try {
     const value: unknown = JSON.parse(text);

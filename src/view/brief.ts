@@ -3,7 +3,7 @@ import type { Conversation, ViewMessage } from "./api/conversation.ts";
 
 export type BriefLine = readonly ["calls" | "tool" | "says", string];
 
-/** The arguments of a call; null where they are no object, or too long to be worth it. */
+/** The arguments of a call; null where they are not an object, or too long to be worth it. */
 export function argumentFields(text: string): readonly (readonly [string, unknown])[] | null {
   if (text.length > 50_000) return null;
   try {

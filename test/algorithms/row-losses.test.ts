@@ -121,7 +121,7 @@ describe("a loss of the user", () => {
     })(row);
     expect([...given.gradient]).toEqual([-1, -1, -1]);
   });
-  it("that is no number ends the update with the token's place", () => {
+  it("that is not a number ends the update with the token's place", () => {
     expect(() => toRowLoss(({ advantage }) => advantage / 0)({ ...row, role: "judge" })).toThrow(
       /The term that the loss function gave token \d of a row of "judge" is -?Infinity/u,
     );

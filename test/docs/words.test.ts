@@ -45,6 +45,10 @@ const retired: readonly (readonly [RegExp, string])[] = [
   [/\bforeign keys?\b/, "compatible keys"],
   [/\bcompanion files?\b/, "model assets"],
   [/\bno finite number\b/, "not finite"],
+  [
+    /(?<!\b(?:there|this) )\b(?:is|are|was) no (?:json|run|number|string|object|array|folder|file|list|map|function|checkpoint)\b/,
+    "is not JSON, is not a run",
+  ],
   [/\bwithout a word\b|\bno words? for\b/, "silently, not supported"],
   [/\bright and wrong\b|\bright or wrong\b/, "correct and incorrect"],
 ];

@@ -141,7 +141,7 @@ describe("SentencePiece from GGUF metadata", () => {
   });
 
   it.each([
-    ["scores", undefined, /tokenizer.ggml.scores" is no list/],
+    ["scores", undefined, /tokenizer.ggml.scores" is not a list/],
     ["remove_extra_whitespaces", true, /remove_extra_whitespaces" changes text/],
     ["precompiled_charsmap", [1], /precompiled_charsmap" changes text/],
   ])("is refused: %s = %s", (key, value, message) => {
@@ -163,7 +163,7 @@ describe("metadata that cannot be used", () => {
       "default",
       /pre-tokenizer "default" is not supported; supported: gpt-2, smollm/,
     ],
-    ["tokenizer.ggml.merges", undefined, /tokenizer.ggml.merges" is no list/],
+    ["tokenizer.ggml.merges", undefined, /tokenizer.ggml.merges" is not a list/],
     ["tokenizer.chat_template", undefined, /no chat template/],
   ])("is refused: %s = %s", (key, value, message) => {
     expect(() => loadGgufRenderer({ ...metadata, [key]: value }, "x.gguf")).toThrow(message);

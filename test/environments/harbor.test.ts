@@ -154,7 +154,7 @@ it("tests without a reward fail the attempt, and say what they wrote", async () 
 });
 
 it.each([
-  ["no folder", "/no/such/folder", /which is no folder/u],
+  ["no folder", "/no/such/folder", /which is not a folder/u],
   ["another field", ".?pass-env=A", /"pass-env"; there is pass_env/u],
 ])("%s is refused", (_name, text, message) => {
   expect(() => environment(`harbor:${text}`)).toThrow(message);

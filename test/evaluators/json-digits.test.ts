@@ -168,7 +168,7 @@ describe.each(pairs)("%s against %s", (response, answer, isEqual) => {
   });
 });
 
-describe("references that are no text", () => {
+describe("references that are not text", () => {
   it("are compared with all of their digits", () => {
     const answer = { id: 9007199254740992 };
     expect(json()(taskOf({ answer }), episodeOf('{"id":9007199254740992}')).reward).toBe(1);

@@ -159,7 +159,7 @@ describe("trajectoryMatch", () => {
     [[{ role: "assistant", tool_calls: [{ name: "search", args: {} }] }]],
     [[expected(["search", "no JSON"])]],
   ])("refuses %j as a reference", (reference) => {
-    expect(() => verdict(reference, [])).toThrow(/The reference of task "task-1" is no list/u);
+    expect(() => verdict(reference, [])).toThrow(/The reference of task "task-1" is not a list/u);
   });
 
   it("needs a reference", () => {

@@ -160,7 +160,7 @@ describe("a row that cannot be used names its file and line", () => {
       /text only/u,
     ],
     ["neither text nor calls", { messages: [say("user", "a"), { role: "assistant" }] }, /neither/u],
-    ["arguments that are no JSON", { messages: called("{a:") }, /arguments is not a JSON object/u],
+    ["arguments that are not JSON", { messages: called("{a:") }, /arguments is not a JSON object/u],
     ["arguments that are a list", { messages: called("[1]") }, /\[1\]\.tool_calls\[0\]\.function/u],
     ["a result of no call", { messages: [say("user", "a"), result("1")] }, /no tool was called/u],
     ["the result of another call", { messages: called("{}", "2") }, /tool_call_id is "2"/u],

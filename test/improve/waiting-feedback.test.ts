@@ -36,8 +36,12 @@ const rounds: Round[] = [];
 beforeEach(() => void (rounds.length = 0));
 
 /** A round that is curated, and ends so. */
-async function round(status: Round["status"], minRows = 1): Promise<CurateStage> {
-  const config = loadImproveConfig(production.file, [`curate.min_rows=${minRows}`]);
+async function round(
+  status: Round["status"],
+  minRows = 1,
+  more: readonly string[] = [],
+): Promise<CurateStage> {
+  const config = loadImproveConfig(production.file, [`curate.min_rows=${minRows}`, ...more]);
   const number = rounds.length + 1;
   mkdirSync(join(config.folder, `round-${String(number).padStart(6, "0")}`), { recursive: true });
   const { signal } = new AbortController();
@@ -90,4 +94,13 @@ it("waits for the end of a turn of which only the beginning is here", async () =
   const end = { ...answered("1").model!, messages: [asked("1"), called, result] };
   await add([spanOf("1", end)], []);
   expect(await round("refused")).toMatchObject({ rows: { train: 1 }, feedback: { waiting: [] } });
+});
+
+it("is the score of the name that curate.rating has", async () => {
+  await add([answered("1")], []);
+  await using store = new ProductionStore(join(production.folder, "production"));
+  await store.addFeedback([{ traceId: "1", score: 0, name: "helpfulness" }]);
+  expect(await round("refused")).toMatchObject({ rows: { train: 0 } });
+  const all = ["curate.rating=helpfulness", "curate.feedback=all"];
+  expect(await round("refused", 1, all)).toMatchObject({ rows: { train: 1 }, bad: 1, good: 0 });
 });

@@ -462,7 +462,7 @@ describe("arguments", () => {
     ).resolves.toBeUndefined();
   });
 
-  it("of Llama that are no object are marked", async () => {
+  it("of Llama that are not an object are marked", async () => {
     const text = '{"name": "f", "parameters": [1]}';
     const expected = { calls: [], content: text, malformed: /not a JSON object/ };
     await expect(

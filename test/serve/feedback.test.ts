@@ -152,7 +152,7 @@ it("keeps what the next round of training is made of, with the version of each a
 it.each([
   ["about nothing that was served", { responseId: "chatcmpl-0", thumb: "up" }, 404, "chatcmpl-0"],
   ["that says nothing", { responseId: "x" }, 400, "says nothing"],
-  ["that is no JSON", "{", 400, "no JSON"],
+  ["that is not JSON", "{", 400, "not JSON"],
   ["in too large a list", Array.from({ length: 1001 }, () => ({})), 413, "the limit"],
 ])("refuses feedback %s, and keeps none of it", async (_what, feedback, status, words) => {
   const store = newFolder();

@@ -297,7 +297,7 @@ it.each([
     () => model.forward([datum({ logprobs: [0, 0, 0, 0] })], "ppo"),
     '"advantages" is missing',
   ],
-  ["a name that is no name", () => model.saveState("../x"), "is no name"],
+  ["a name that is not a name", () => model.saveState("../x"), "is not a name"],
   [
     "a checkpoint that is not",
     () => client.createSampler({ modelPath: "tinker://a/weights/b" }),

@@ -123,7 +123,7 @@ describe("a folder that somebody else wrote", () => {
     ],
     ["an unknown role", withTrace({ messages: [{ role: "owner", content: "x" }] })],
     [
-      "tool calls that are no list",
+      "tool calls that are not a list",
       withTrace({ response: { role: "assistant", content: "", toolCalls: {} } }),
     ],
     ["tools without names", withTrace({ tools: [{}] })],

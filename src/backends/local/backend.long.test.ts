@@ -215,7 +215,7 @@ describe("the local backend", () => {
   it.each([
     ["builtin:none", /builtin:shop-tiny|no built-in model/],
     ["./no/such/folder", /not a model folder/],
-    ["./no/such/file.gguf", /is no file/],
+    ["./no/such/file.gguf", /is not a file/],
     ["test/fixtures/adapters/patterns", /is a LoRA adapter, not a whole model/],
   ])("refuses the model %s", async (name, message) => {
     await using backend = createLocalBackend();

@@ -26,7 +26,7 @@ export function modelNotFound(name: string, path: string): ModelError {
   const nearest = nearestName(name, builtinModels);
   return new ModelError({
     message: isGgufPath(path)
-      ? `"${name}" is no file: ${path} does not exist.`
+      ? `"${name}" is not a file: ${path} does not exist.`
       : `"${name}" is not a model folder: ${join(path, "config.json")} does not exist.`,
     hint: `${nearest === undefined ? "" : `Did you mean ${builtinPrefix}${nearest}? `}Give a folder in Hugging Face layout, the folder of a run, a .gguf file, OWNER/NAME on a hub, or ${builtinPrefix}${builtinModels[0]}.`,
     fields: { name, path },

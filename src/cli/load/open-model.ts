@@ -88,7 +88,7 @@ async function openWeights(
 
 function noRun(spec: string, adapter: string): ModelError {
   return new ModelError({
-    message: `"${spec}" is no run and no checkpoint, so it has no adapter "${adapter}" of a role.`,
+    message: `"${spec}" is neither a run nor a checkpoint, so it has no adapter "${adapter}" of a role.`,
     hint: "Leave out --adapter, or name the run.",
     fields: { model: spec, adapter },
   });

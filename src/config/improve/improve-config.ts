@@ -62,7 +62,7 @@ export function loadImproveConfig(file: string, overrides: readonly string[] = [
   checkTree(tree, file);
   if (!isTree(tree)) {
     throw new ConfigError({
-      message: `${file} has no options: it is no map.`,
+      message: `${file} has no options: it is not a map.`,
       hint: "For example: config: shop.yaml",
       fields: { file },
     });

@@ -36,6 +36,7 @@ const curate = z
       .describe("What is held out: whole users, or the newest conversations."),
     val_fraction: z.number().min(0).max(0.9).default(0.1).describe("How much is held out."),
     outcome: optional("An outcome of feedback that is a score too; null is none."),
+    rating: optional("Name of the scores that are ratings; null is those whose name says so."),
     unrated: z
       .boolean()
       .default(false)
@@ -112,6 +113,7 @@ export interface ImproveOptions {
     readonly split: "user" | "time";
     readonly val_fraction: number;
     readonly outcome: string | null;
+    readonly rating: string | null;
     readonly unrated: boolean;
     readonly scrub: string | null;
     readonly min_rows: number;

@@ -98,7 +98,7 @@ it("have a scale for every row of an odd transpose, which products read", () => 
   });
 });
 
-it("keep a row with a weight that is no number as such", () => {
+it("keep a row with a weight that is not a number as such", () => {
   const weights = Float32Array.of(1, NaN, 2, 1, -Infinity, 3, 4, 2, 1);
   const results = onEveryDevice((device, program) => {
     const matrix = newMatrix(device, 3, 3, "i8");

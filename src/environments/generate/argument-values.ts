@@ -145,7 +145,7 @@ export class ArgumentValues {
   #string(schema: Schema, known: readonly (string | number)[]): string | undefined {
     const named = known.filter((value) => typeof value === "string");
     if (named.length > 0) return this.#pick(named);
-    // A text of a pattern is no text that a person would ask for.
+    // A text of a pattern is not text that a person would ask for.
     if (schema["pattern"] !== undefined) return undefined;
     const day = 1 + Math.floor(this.#random() * 28);
     const word = this.#pick(words) as string;

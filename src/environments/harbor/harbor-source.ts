@@ -46,7 +46,7 @@ export class HarborSource implements EnvironmentSource {
     this.#passEnv = options.passEnv ?? [];
     if (!existsSync(this.#folder) || !statSync(this.#folder).isDirectory()) {
       throw new ConfigError({
-        message: `${this.name} names ${this.#folder}, which is no folder.`,
+        message: `${this.name} names ${this.#folder}, which is not a folder.`,
         hint: "Write harbor:FOLDER with a folder of Harbor tasks.",
         fields: { folder: this.#folder },
       });

@@ -24,7 +24,7 @@ export class ReasoningGymSource implements EnvironmentSource {
   readonly name: string;
   readonly #bridge: PythonBridge;
 
-  /** @throws ConfigError for a family that is no name, or a size below 1. */
+  /** @throws ConfigError for a family that is not a name, or a size below 1. */
   constructor({ family, config = {}, size = 200, python }: ReasoningGymOptions) {
     this.name = `reasoning-gym:${family}`;
     if (!/^\w+$/u.test(family) || !Number.isInteger(size) || size < 1) {

@@ -225,7 +225,7 @@ class Conversation implements SimulatedUser {
 
 /** @throws UserFault for an empty message, one that is too long, or one of the other side */
 function readMessage(given: unknown, maxChars: number): string {
-  if (typeof given !== "string") throw new UserFault("the message is no text");
+  if (typeof given !== "string") throw new UserFault("the message is not text");
   const text = given.replace(ownLabel, "").trim();
   if (text === "") throw new UserFault("the message is empty");
   if (text.length > maxChars)

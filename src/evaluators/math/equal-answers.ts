@@ -183,7 +183,7 @@ class Comparer {
     return call("cup", ...tree.args.map((part) => toInterval(part)?.value ?? part));
   }
 
-  /** The parts of a list, those of a set once; what is no list is its only part. */
+  /** The parts of a list, those of a set once; what is not a list is its only part. */
   #items(tree: Expression): readonly Expression[] {
     const items = (isList(tree) ? argsOf(tree) : [tree])
       .map((item) => this.#arranged(item))

@@ -50,7 +50,7 @@ export function referenceTurns<Metadata>(
   if (at === -1) return turns as readonly Turn[];
   const shown: unknown = Array.isArray(messages) ? messages[at] : messages;
   throw evaluatorError(
-    `The reference of task "${task.id}" is no list of messages: it has ${(JSON.stringify(shown) ?? "nothing").slice(0, 200)}.`,
+    `The reference of task "${task.id}" is not a list of messages: it has ${(JSON.stringify(shown) ?? "nothing").slice(0, 200)}.`,
     'Write OpenAI\'s format: [{ role: "assistant", tool_calls: [{ function: { name, arguments } }] }, ...].',
     { taskId: task.id },
   );

@@ -15,7 +15,7 @@ export interface StartedModel extends AsyncDisposable {
   readonly weightVersion: number;
   /** What its hardware costs while it is held. */
   readonly usdPerHour: number;
-  /** What is served; null for what is no checkpoint. */
+  /** What is served; null for what is not a checkpoint. */
   readonly checkpoint: Checkpoint | null;
   /** Serves another checkpoint of the same run; resolves with its version. Absent for what has none. */
   readonly load?: (checkpoint: Checkpoint) => Promise<number>;

@@ -41,7 +41,7 @@ export interface CurateStageOptions {
 
 export async function curateStage(options: CurateStageOptions): Promise<CurateStage> {
   const { config, round, unused, signal } = options;
-  const { feedback, split, valFraction, outcome, unrated, scrub, minRows } = config.curate;
+  const { feedback, split, valFraction, outcome, rating, unrated, scrub, minRows } = config.curate;
   const output = curatedFolder(config.folder, round);
   const from = feedback === "new" ? unused.from : 0;
   const waiting = new Set(unused.waiting);
@@ -55,7 +55,7 @@ export async function curateStage(options: CurateStageOptions): Promise<CurateSt
       valFraction,
       unrated,
       takesFeedback: (number) => number >= from || waiting.has(number),
-      ...defined({ outcome: outcome ?? undefined, scrub: hook }),
+      ...defined({ outcome: outcome ?? undefined, rating: rating ?? undefined, scrub: hook }),
       signal,
     }));
   const rows = report.rows[readBy[config.train.with]];

@@ -144,7 +144,7 @@ describe("initProject", () => {
     ["SmolLM2", /"SmolLM2" is not a model folder: .*config\.json does not exist/u],
     ["shop-tiny", /"shop-tiny" is not a model folder/u],
     ["builtin:shop", /There is no built-in model "shop"/u],
-    ["./missing.gguf", /is no file/u],
+    ["./missing.gguf", /is not a file/u],
     ["", /is not a model folder/u],
     ["a/b/c", /is not a model folder/u],
   ])("refuses %j as a model, and writes nothing", (model, why) => {

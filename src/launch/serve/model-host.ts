@@ -194,7 +194,7 @@ export class ModelHost implements ServedModel {
     }
   }
 
-  /** Step of the checkpoint that is served; null for what is no checkpoint. */
+  /** Step of the checkpoint that is served; null for what is not a checkpoint. */
   get step(): number | null {
     return this.#step;
   }
@@ -234,7 +234,9 @@ export class ModelHost implements ServedModel {
   async swap(checkpoint: Checkpoint): Promise<void> {
     const { load } = this.#started;
     if (load === undefined) {
-      throw new ConfigError({ message: `${this.name} is no run, so it has no other checkpoint.` });
+      throw new ConfigError({
+        message: `${this.name} is not a run, so it has no other checkpoint.`,
+      });
     }
     const { all } = this;
     await Promise.all(all.map((host) => host.#gateway.pause(drainMs)));

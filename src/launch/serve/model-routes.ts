@@ -112,7 +112,7 @@ export class ModelRoutes {
     try {
       given = JSON.parse(body);
     } catch (cause) {
-      throw new ApiError({ status: 400, message: "The body is no JSON.", cause, retry: false });
+      throw new ApiError({ status: 400, message: "The body is not JSON.", cause, retry: false });
     }
     const list = (Array.isArray(given) ? given : [given]) as readonly FeedbackInput[];
     if (list.length > maxFeedback) {

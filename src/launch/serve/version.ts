@@ -13,7 +13,7 @@ export const checkpointVersion = ({ path, state, sha256 }: Checkpoint): string =
   `${shortModelName(path)}@${state.step}-${sha256.slice(0, hashChars)}`;
 
 /**
- * Of what is no checkpoint, the name that it was given by.
+ * Of what is not a checkpoint, the name that it was given by.
  * @param loaded what was opened in place of the checkpoint that was found, which its run may have deleted
  */
 export function modelVersion(located: LocatedModel, loaded: Checkpoint | null = null): string {

@@ -4,7 +4,7 @@ import { ConfigError } from "../../core/errors.ts";
 import type { Hint } from "../../trainer/update/self-teacher.ts";
 import { loadExport } from "../load-module.ts";
 
-/** @throws ConfigError for an export that is no function. */
+/** @throws ConfigError for an export that is not a function. */
 export async function loadHint(
   { distillation: { teacher, hint } }: Pick<TrainConfig, "distillation">,
   folder: string,
@@ -25,7 +25,7 @@ export async function loadHint(
   const value = await loadExport({ spec: hint, folder, option, defaults: ["hint", "default"] });
   if (typeof value === "function") return value as Hint;
   throw new ConfigError({
-    message: `distillation.hint names ${hint}, which is no function.`,
+    message: `distillation.hint names ${hint}, which is not a function.`,
     hint: "Export a function of task and episode that returns a text, or null.",
     fields: { option, value: hint },
   });

@@ -47,7 +47,7 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
   const of = (key: string): unknown => metadata[`tokenizer.ggml.${key}`];
   const list = (key: string): readonly string[] => {
     const value = of(key);
-    return isTextList(value) ? value : refuse(`"tokenizer.ggml.${key}" is no list of texts`);
+    return isTextList(value) ? value : refuse(`"tokenizer.ggml.${key}" is not a list of texts`);
   };
   const tokens = list("tokens");
   const kinds = of("token_type") as readonly number[] | undefined;
@@ -80,7 +80,7 @@ export function readGgufTokenizer(metadata: Metadata, source: string): Tokenizer
   };
   const joinedParts = (): Parts => {
     const scores = of("scores");
-    if (!Array.isArray(scores)) return refuse('"tokenizer.ggml.scores" is no list of numbers');
+    if (!Array.isArray(scores)) return refuse('"tokenizer.ggml.scores" is not a list of numbers');
     for (const key of ["remove_extra_whitespaces", "precompiled_charsmap"])
       if (of(key) !== undefined && of(key) !== false)
         refuse(`"tokenizer.ggml.${key}" changes text before it is cut, which is not supported`);

@@ -63,7 +63,7 @@ const maxSpansOfRow = 1_000_000;
 /** @throws Error with the reason why the row cannot be read. */
 function readRow({ text, at }: Row, { format, rating }: ImportFileOptions): Read {
   const row = parseValue(text);
-  if (!isJsonObject(row)) throw new Error("it is no object");
+  if (!isJsonObject(row)) throw new Error("it is not an object");
   const reader = (readers as Readonly<Record<string, RowReader>>)[format];
   if (reader !== undefined) return reader(row, rating);
   if (format === "feedback") {

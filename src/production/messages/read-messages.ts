@@ -140,7 +140,7 @@ function addFields(parts: Parts, given: JsonFields): void {
   for (const call of [given["function_call"], more["function_call"]])
     if (isJsonObject(call)) addPart(calls, { ...call, type: "function_call" });
   mergeCalls(parts, calls.toolCalls);
-  // LangChain has there what was no JSON.
+  // LangChain has there what was not JSON.
   if (listIn(given["invalid_tool_calls"]).length > 0) parts.damage.add("lost arguments");
 }
 

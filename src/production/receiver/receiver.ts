@@ -91,7 +91,7 @@ export function createReceiver({
     try {
       given = JSON.parse(body.toString());
     } catch {
-      throw new Refusal(400, "The body is no JSON.");
+      throw new Refusal(400, "The body is not JSON.");
     }
     const list = (Array.isArray(given) ? given : [given]) as readonly FeedbackInput[];
     if (list.length > maxFeedback)

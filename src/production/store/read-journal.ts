@@ -36,7 +36,7 @@ export function namesIn(folder: string): readonly string[] {
 
 export type JournalLine<T> =
   | { readonly record: T; readonly at: number; readonly bytes: number }
-  /** A line that is no JSON: a kill cut it short before it was acknowledged. */
+  /** A line that is not JSON: a kill cut it short before it was acknowledged. */
   | { readonly torn: Line };
 
 /** The records of one file. */

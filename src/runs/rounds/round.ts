@@ -1,6 +1,6 @@
 /** A round of improvement: what each stage found, once it is done. Types only: the viewer's page reads them, too. */
 
-/** A model, and its exact weights by name; null where the model is no checkpoint. */
+/** A model, and its exact weights by name; null where the model is not a checkpoint. */
 export interface RoundModel {
   readonly model: string;
   readonly version: string | null;

@@ -77,7 +77,7 @@ export function readBfloat16(bytes: Uint8Array): Float32Array {
 
 function copyOf(bytes: Uint8Array, unit: number): ArrayBuffer {
   if (bytes.length % unit !== 0)
-    throw new TinkerWireError(`${bytes.length} bytes are no array of ${unit}-byte numbers.`);
+    throw new TinkerWireError(`${bytes.length} bytes are not an array of ${unit}-byte numbers.`);
   // Not `slice`, which for a Buffer is a view.
   return new Uint8Array(bytes).buffer;
 }

@@ -189,7 +189,7 @@ export class Transport {
       );
     }
     if (isJsonObject(value)) return value;
-    throw this.profile.errors.wire(`The response to ${request} is no JSON object.`, { request });
+    throw this.profile.errors.wire(`The response to ${request} is not a JSON object.`, { request });
   }
 
   /** A text of a response. @throws the service's error when it is missing and there is no `fallback`. */

@@ -21,7 +21,7 @@ export function parsePath(text: string): CheckpointPath {
   const [runId = "", kind = "", name = "", ...rest] = text.slice(scheme.length).split("/");
   const isKind = (checkpointKinds as readonly string[]).includes(kind);
   if (!text.startsWith(scheme) || !isKind || rest.length > 0)
-    throw new RequestError(400, `"${text}" is no checkpoint: tinker://<run>/<kind>/<name>.`);
+    throw new RequestError(400, `"${text}" is not a checkpoint: tinker://<run>/<kind>/<name>.`);
   return { runId, kind: kind as CheckpointKind, name: checkName(name) };
 }
 
@@ -30,6 +30,6 @@ export function checkName(name: string): string {
   if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,254}$/u.test(name)) return name;
   throw new RequestError(
     400,
-    `"${name}" is no name for a checkpoint: up to 255 letters, digits, "_", "-" and ".".`,
+    `"${name}" is not a name for a checkpoint: up to 255 letters, digits, "_", "-" and ".".`,
   );
 }

@@ -1,4 +1,4 @@
-/** Bodies of clients that are no JSON: Python's numbers, and text that means harm. */
+/** Bodies of clients that are not JSON: Python's numbers, and text that means harm. */
 import { expect, it } from "vitest";
 import { parseJson, parseLeniently } from "./read-body.ts";
 
@@ -19,5 +19,5 @@ it.each([
 ])("4 MB of %s are read once", (_name, text) => {
   // Quadratic work on them would take hours.
   expect(parseLeniently(text)).toBeNull();
-  expect(() => parseJson(text)).toThrow("The body is no JSON.");
+  expect(() => parseJson(text)).toThrow("The body is not JSON.");
 });

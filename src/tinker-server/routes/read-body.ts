@@ -108,7 +108,7 @@ export function bodyText(c: Context): string {
   return new TextDecoder().decode(bodyBytes(c));
 }
 
-/** What Python writes though it is no JSON: NaN and infinities outside of strings, as null. */
+/** What Python writes though it is not JSON: NaN and infinities outside of strings, as null. */
 function withoutNonFinite(text: string): { readonly text: string; readonly found: string | null } {
   const marks = /["NI]/gu;
   const kept: string[] = [];
@@ -151,9 +151,9 @@ export function parseJson(text: string): unknown {
     if (found !== null)
       throw new RequestError(
         422,
-        `NonFiniteInTensor: the body holds ${found}, which is no number.`,
+        `NonFiniteInTensor: the body holds ${found}, which is not a number.`,
       );
-    throw new RequestError(422, "The body is no JSON.");
+    throw new RequestError(422, "The body is not JSON.");
   }
 }
 

@@ -43,7 +43,7 @@ export function checkLabel(name: string): string {
   if (isLabel(name)) return checkName(name);
   throw new RequestError(
     400,
-    `"${name}" is no name for a checkpoint: up to 63 lowercase letters, digits and "-".`,
+    `"${name}" is not a name for a checkpoint: up to 63 lowercase letters, digits and "-".`,
   );
 }
 
@@ -65,7 +65,7 @@ export function parseCheckpoint(
   const parts = path.split("/");
   const [owner, run, name] = parts.length === 1 ? [account, ownRun, parts[0]] : parts;
   if (parts.length > 3 || run === undefined || name === undefined)
-    throw new RequestError(400, `"${path}" is no checkpoint: <account>/<run>/<name>.`);
+    throw new RequestError(400, `"${path}" is not a checkpoint: <account>/<run>/<name>.`);
   if (owner !== account)
     throw new RequestError(404, `This server's account is "${account}", not "${owner}".`);
   return { runId: modelIdOfRun(run), kind, name: checkLabel(name) };

@@ -107,7 +107,7 @@ describe("advantages", () => {
     expect(rows.map(sampled)).toEqual([[1, -2, 0.5]]);
   });
 
-  it("W12: a whole number is a number, and a list that is too short is no list of zeros", async () => {
+  it("W12: a whole number is a number, and a list that is too short is not a list of zeros", async () => {
     const steps = [{ advantage: 3 }, { prompt: [9], advantage: [1] }];
     const rows = await rowsWith(["algorithm.use_precomputed_advantage=true"], [{ steps }]);
     expect(rows.map(sampled)).toEqual([[3, 3]]);

@@ -124,7 +124,7 @@ export function toImagePart(
   throw badRequest(at, `${at} has no image URL.`);
 }
 
-/** Types of parts that are no text, in any protocol. */
+/** Types of parts that are not text, in any protocol. */
 const media = /image|audio|video|file|document/iu;
 
 /** `known` are the types that the protocol has. */

@@ -3,7 +3,7 @@ import type { Task } from "../../../core/task.ts";
 import { defaultTrajectoryName, type Episode } from "../../../core/trajectory.ts";
 import type { Trace } from "../../../core/trace.ts";
 
-/** The output with every string in it replaced; what is no text and holds none stays. */
+/** The output with every string in it replaced; what is not text and holds none stays. */
 function replaced(sample: unknown, text: string): unknown {
   if (sample === undefined || sample === null || typeof sample === "string") return text;
   if (Array.isArray(sample)) return sample.map((part) => replaced(part, text));

@@ -28,7 +28,7 @@ export function toValue(json: ExactJson): Value {
   return (json as readonly ExactJson[]).map(toValue);
 }
 
-/** What is no JSON stays text; no text at all is a call without arguments. */
+/** What is not JSON stays text; no text at all is a call without arguments. */
 function argumentsOf({ arguments: text }: ToolCall, asText: boolean): Value {
   const parsed = text.trim() === "" ? new Map<string, ExactJson>() : tryParseExact(text);
   if (parsed === undefined && isJson(text)) fail("ValueError", "the arguments are nested too deep");

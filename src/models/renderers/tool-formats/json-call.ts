@@ -11,7 +11,7 @@ type Fields = ReadonlyMap<string, ExactJson>;
 
 export const isFields = (value: ExactJson | undefined): value is Fields => value instanceof Map;
 
-/** Arguments as the fields that they are: an empty object where there are none; null where they are no object. */
+/** Arguments as the fields that they are: an empty object where there are none; null where they are not an object. */
 function argumentFields(value: ExactJson | undefined): Fields | null {
   if (value === undefined || value === null) return new Map();
   if (isFields(value)) return value;
