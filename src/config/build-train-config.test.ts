@@ -74,7 +74,6 @@ describe("buildTrainConfig", () => {
       }),
     );
     expect(build({ ...all, groupSize: 0, lr: 3 })).toThrow("The configuration has 2 problems");
-    expect(build({ groupSize: 2 })).toThrow("model.name is required");
     expect(build({ ...all, constructor: 1 })).toThrow("no option constructor");
   });
 

@@ -12,6 +12,7 @@ import { nearestKey } from "./checks/issues.ts";
 import { type ConfigOrigin, resolveLayers } from "./load/layers.ts";
 import type { ConfigSource, Layer } from "./load/merge-layers.ts";
 import { applyOverride, type Override, type Overrides, readOverrides } from "./load/overrides.ts";
+import { defaultModel } from "./schema/training.ts";
 import { configTree, givenTree, isChecked, parseConfigTree } from "./parse.ts";
 import { inSnakeCase } from "./load/code-options.ts";
 import { switchNotices } from "./checks/switches.ts";
@@ -134,12 +135,18 @@ export function folderOf(config: TrainConfig): string {
   return historyByConfig.get(config)?.folder ?? ".";
 }
 
+const defaultModelNotice = `No model is named, so it is ${defaultModel}: from the cache, or 0.27 GB from the hub. model.name=... names another: a folder, a .gguf file, OWNER/NAME, or builtin:shop-tiny, which needs no network.`;
+
 /** @throws ConfigError that names every problem at once. */
 export function loadLayers(file: string | undefined, overrides: readonly Override[]): LoadedConfig {
   const { layers, rest } = layersOfFile(file, overrides);
   checkRemovals(rest);
   const resolved = resolveLayers([...layers, ...rest.map(overrideLayer)]);
-  const { tree, origins, warnings, names } = resolved;
+  const { tree, origins, names } = resolved;
+  const warnings = [
+    ...(valueAt(tree, "model.name") === undefined ? [defaultModelNotice] : []),
+    ...resolved.warnings,
+  ];
   const config = parseConfigTree(tree, undefined, names);
   historyByConfig.set(config, {
     warnings,

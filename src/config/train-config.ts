@@ -10,6 +10,7 @@ export interface Sections {
      * Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub,
      * or builtin:shop-tiny; which of these work depends on the backend.
      * Allowed: a non-empty string.
+     * @default "HuggingFaceTB/SmolLM2-135M-Instruct"
      */
     readonly name?: string;
     /**

@@ -98,13 +98,7 @@ export class AgentTrainer<Row extends object = Task | TaskRow> {
   constructor(passed: AgentTrainerOptions<Row>) {
     requireKnownOptions("AgentTrainer", passed, trainerOptionNames);
     const options = givenOf(passed);
-    const { backend, config: input, trainDataset, valDataset } = options;
-    if (!isGiven(input)) {
-      throw new ConfigError({
-        message: "AgentTrainer needs config.",
-        hint: "Pass an object with options, such as { model: { name } }, or the config of loadConfig.",
-      });
-    }
+    const { backend, config: input = {}, trainDataset, valDataset } = options;
     const { env } = options;
     const { config: withoutFunctions, functions } = takeFunctions(input);
     const resolved = resolveConfig(withoutFunctions);

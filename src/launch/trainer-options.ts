@@ -30,8 +30,9 @@ export interface RunOptions<Row> {
    * names of estimators and losses; a validated `TrainConfig` from `loadConfig`; or an array of
    * `key=value` strings as on the command line. Paths in it are relative to its file, or to the current
    * folder.
+   * @default every option at its default: a small model of the hub is trained
    */
-  readonly config: ConfigInput;
+  readonly config?: ConfigInput | null;
   /**
    * What holds and trains the weights. A name, with its options in the configuration: the trainer
    * creates that backend for the run and disposes of it afterwards. Or an object, which the trainer

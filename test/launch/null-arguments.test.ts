@@ -72,7 +72,6 @@ describe("null in place of an argument", () => {
     expect(make({})).toThrow("agent is not set");
     expect(make({ agentFlow: coinAgent })).toThrow("AgentTrainer needs evaluator");
     const scored = { agentFlow: coinAgent, evaluator: coinEvaluator };
-    expect(make({ ...scored, config: null })).toThrow("AgentTrainer needs config");
     expect(make({ ...scored, trainDataset: null })).toThrow("dataset.train is not set");
   });
 

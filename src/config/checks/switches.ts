@@ -66,7 +66,7 @@ export function idleOptions(config: TrainConfig, hasValidation: boolean): readon
   });
 }
 
-/** `replay.tasks above 0` */
+/** `model.lora_rank above 0` */
 export function describeRequirement(requirement: Requirement): string {
   if ("data" in requirement) return "validation data";
   if ("anyOf" in requirement) return requirement.anyOf.map(describeRequirement).join(" or ");

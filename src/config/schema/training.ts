@@ -16,11 +16,16 @@ import { oneOf } from "./variants.ts";
 import { defaultOptim } from "../../core/loss/loss.ts";
 import type { ScheduleName } from "../../algorithms/schedule.ts";
 
+/** The smallest that answers in sentences: 0.27 GB. */
+export const defaultModel = "HuggingFaceTB/SmolLM2-135M-Instruct";
+
 export const modelOptions: Section<"model"> = z
   .strictObject({
-    name: nonEmptyString().describe(
-      "Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.",
-    ),
+    name: nonEmptyString()
+      .default(defaultModel)
+      .describe(
+        "Model that is trained: a model folder, a run folder (its newest checkpoint), a .gguf file, OWNER/NAME on a hub, or builtin:shop-tiny; which of these work depends on the backend.",
+      ),
     lora_rank: ofModel(atOnce(0))
       .describe(
         "Rank of the LoRA adapters (arXiv:2106.09685); 0 trains all weights, without LoRA. null is 32 for a model that is larger than the built-in one, and where the backend trains only adapters; else 0.",

@@ -72,7 +72,7 @@ export function unreachable(hub: HubConnection, url: string, cause: unknown): Pa
     new HubError({
       reason: "unreachable",
       message: `${url} cannot be fetched: ${why}.`,
-      hint: `Check the connection to ${hub.endpoint}, or set HF_ENDPOINT to a mirror. Partial files resume where they ended. With HF_HUB_OFFLINE=1 only the cache is used; a model may also be a folder or a .gguf file.`,
+      hint: `Check the connection to ${hub.endpoint}, or set HF_ENDPOINT to a mirror. Partial files resume where they ended. With HF_HUB_OFFLINE=1 only the cache is used; a model may also be a folder, a .gguf file, or builtin:shop-tiny.`,
       cause,
       fields: { url },
     }),

@@ -86,7 +86,7 @@ function notCached(id: ModelId, cacheFolder: string): HubError {
   return new HubError({
     reason: "offline",
     message: `${id.repository}@${id.revision} is not in ${cacheFolder}, and HF_HUB_OFFLINE forbids fetching it.`,
-    hint: "Unset HF_HUB_OFFLINE, or set HF_HOME to where the model is.",
+    hint: "Unset HF_HUB_OFFLINE, or set HF_HOME to where the model is. A model may also be a folder, a .gguf file, or builtin:shop-tiny.",
     fields: { model: id.repository, cacheFolder },
   });
 }
