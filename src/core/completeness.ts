@@ -9,7 +9,7 @@ import type { StopReason } from "./policy.ts";
 import type { Trajectory } from "./trajectory.ts";
 
 /** Why a response is not whole, the most telling reason first. */
-export const damageNames = [
+const damageNames = [
   /** By the limit of tokens, of the request or of the context. */
   "cut off",
   /** A safety filter ended or replaced it. */

@@ -44,7 +44,7 @@ export function findNumbers(text: string, decimal: "." | "," = "."): readonly Wr
 }
 
 /** Without separators and with a decimal point; null where the grouping is broken. */
-export function plainDigits(text: string, decimal: "." | ","): string | null {
+function plainDigits(text: string, decimal: "." | ","): string | null {
   const isDigit = (char: string): boolean => char >= "0" && char <= "9";
   let end = text.length;
   while (end > 0 && !isDigit(text[end - 1]!)) end--;

@@ -123,7 +123,7 @@ export const pythonJson: JsonStyle = {
 };
 
 /** Python's `repr` of the int or float that a number is. */
-export function pythonNumber(number: JsonNumber): string {
+function pythonNumber(number: JsonNumber): string {
   if (!number.isInteger) return pythonFloat(number.value);
   return number.text === "-0" ? "0" : number.text;
 }

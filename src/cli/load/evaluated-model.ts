@@ -45,7 +45,7 @@ export const endpointHelp: Readonly<Record<keyof EndpointFlags, string>> = {
   command: "command that is the agent; the same as agent_command.run=...",
 };
 
-export function endpointKey({ keyEnv }: EndpointFlags): string | undefined {
+function endpointKey({ keyEnv }: EndpointFlags): string | undefined {
   const key = process.env[keyEnv ?? workerKeyVariable] ?? "";
   if (key !== "") return key;
   if (keyEnv === undefined) return undefined;

@@ -28,7 +28,7 @@ export interface HubRequest {
 }
 
 /** A failure that may pass. `afterMs` is the server's Retry-After. */
-export class PassingFailure extends Error {
+class PassingFailure extends Error {
   readonly error: HubError;
   readonly afterMs: number | undefined;
   constructor(error: HubError, afterMs?: number) {

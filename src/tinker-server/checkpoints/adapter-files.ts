@@ -75,7 +75,7 @@ export async function loadAdapter(
  * The weights alone: the optimizer starts anew.
  * @throws RequestError 400 when they do not fit the adapter.
  */
-export async function loadWeights(
+async function loadWeights(
   adapter: Adapter,
   spec: AdapterSpec,
   folder: string,

@@ -13,7 +13,7 @@ type Metrics = Readonly<Record<string, number>>;
 export const secondsSince = (start: number): number => (performance.now() - start) / 1000;
 
 /** How long a step and its parts take. */
-export class StepTimer {
+class StepTimer {
   readonly #start = performance.now();
   readonly #parts: Record<string, number> = {};
   #last = this.#start;

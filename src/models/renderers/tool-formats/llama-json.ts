@@ -11,7 +11,7 @@ import { isFields, JsonScan, readJsonCall, writeArguments } from "./json-call.ts
 import { argumentsGrammar, type ReadCall, type ToolFormat } from "./tool-format.ts";
 
 /** Llama writes it before calls of tools that run code. */
-export const pythonTag = "<|python_tag|>";
+const pythonTag = "<|python_tag|>";
 
 function describeTools(tools: readonly ToolDefinition[]): readonly Part[] {
   const schemas = tools.map((tool) => {

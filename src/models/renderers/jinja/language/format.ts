@@ -165,7 +165,7 @@ function grouped(digits: string, separator: string, size: number): string {
 }
 
 /** `format(value, spec)` */
-export function formatValue(value: Value, format: string): Str {
+function formatValue(value: Value, format: string): Str {
   if (format === "") return str(value);
   const found = spec.exec(format);
   const type = typeName(value);
