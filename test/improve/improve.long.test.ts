@@ -105,18 +105,6 @@ it("learns by rollouts at what was asked, with the rewards of the configuration"
   expect(last?.task.metadata).toMatchObject({ messages: [{ role: "system" }, { role: "user" }] });
 });
 
-it("does not learn from an evaluator that thumbs contradict", async () => {
-  await production.add("first", 16);
-  const evaluator = join(production.folder, "evaluator.mjs");
-  writeFileSync(evaluator, "export const evaluator = () => Math.random() > 2;");
-  const overrides = JSON.stringify([...rollouts, `evaluator=${evaluator}`]);
-  const flags = ["train.with=rl", `train.overrides=${overrides}`, "train.min_kappa=0.2"];
-  await expect(run(flags)).rejects.toThrow(
-    /agrees with 50.0 % of 16 thumbs, kappa is unknown.*train.min_kappa is 0.2/u,
-  );
-  expect(existsSync(join(rounds(), "round-000001", "checkpoints"))).toBe(false);
-});
-
 it("stops where the gate says no, says by how much, and leaves the model in use", async () => {
   await production.add("first", 16);
   let [out, err] = ["", ""];

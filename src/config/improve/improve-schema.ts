@@ -60,18 +60,6 @@ const train = z
       .array(nonEmptyString())
       .default([])
       .describe("Options of config for training alone, each as key=value."),
-    min_kappa: z
-      .number()
-      .min(-1)
-      .max(1)
-      .nullable()
-      .default(null)
-      .describe(
-        "Cohen's kappa of the evaluator with the thumbs that the round has, below which it does not train (rl); null only says what it is.",
-      ),
-    agreement_sample: integer(1)
-      .default(100)
-      .describe("Rated answers that the evaluator scores for that (rl)."),
   })
   .prefault({});
 
@@ -121,8 +109,6 @@ export interface ImproveOptions {
   readonly train: {
     readonly with: "kto" | "sft" | "dpo" | "rl";
     readonly overrides: string[];
-    readonly min_kappa: number | null;
-    readonly agreement_sample: number;
   };
   readonly gate: {
     readonly held_out: string | null;

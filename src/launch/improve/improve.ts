@@ -13,7 +13,6 @@ import { readHandedOver, writeHandedOver } from "../../runs/rounds/handed-over.t
 import { readRounds, roundFolder, writeRound } from "../../runs/rounds/round-file.ts";
 import type { Round, RoundStatus } from "../../runs/rounds/round.ts";
 import { lockRun } from "../../runs/run-lock.ts";
-import { agreementStage } from "./agreement-stage.ts";
 import { collectStage } from "./collect-stage.ts";
 import { curateStage, newFeedback } from "./curate-stage.ts";
 import { type GateWatch, gateStage, growRegressions } from "./gate-stage.ts";
@@ -21,7 +20,7 @@ import { pinned } from "./pinned.ts";
 import { gateConfig, gateRule, trainingConfig } from "./round-configs.ts";
 import { trainStage } from "./train-stage.ts";
 
-export type Stage = "collect" | "curate" | "agreement" | "train" | "gate" | "hand over";
+export type Stage = "collect" | "curate" | "train" | "gate" | "hand over";
 
 /** Options of {@link improve}. */
 export interface ImproveRunOptions extends Omit<GateWatch, "signal"> {
@@ -118,7 +117,7 @@ class RoundRun {
   }
 
   /** What a stage found: from the record where it was done before. */
-  async #stage<K extends "collect" | "curate" | "agreement" | "train" | "gate">(
+  async #stage<K extends "collect" | "curate" | "train" | "gate">(
     name: K,
     run: () => Promise<NonNullable<Round[K]>>,
   ): Promise<NonNullable<Round[K]>> {
@@ -152,10 +151,6 @@ class RoundRun {
       curateStage({ config, round, unused, signal }),
     );
     if (curated.rows.train < config.curate.minRows) return this.#end("too little");
-    if (config.train.with === "rl")
-      await this.#stage("agreement", () =>
-        agreementStage({ config, round: this.#round, signal, onWarning: watch.onWarning }),
-      );
     const pull = watch.onPull === undefined ? {} : { onPull: watch.onPull };
     const train = await this.#stage("train", () =>
       trainStage({ config, round: this.#round, signal, onEvent, ...pull }),

@@ -35,18 +35,6 @@ export interface CurateStage {
   };
 }
 
-/** How far the evaluator agrees with thumbs, before it is learned from. */
-export interface AgreementStage {
-  readonly n: number;
-  /** Rated answers that the evaluator failed on. */
-  readonly failed: number;
-  readonly accuracy: number;
-  /** Cohen's, with its 95 % interval; null where one of both says always the same. */
-  readonly kappa: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 export interface TrainStage {
   readonly with: string;
   readonly steps: number;
@@ -97,8 +85,6 @@ export interface Round {
   /** Each is absent until it is done. */
   readonly collect?: CollectStage;
   readonly curate?: CurateStage;
-  /** Of rounds that learn by rollouts, where there are thumbs. */
-  readonly agreement?: AgreementStage;
   readonly train?: TrainStage;
   readonly gate?: GateStage;
   readonly handOver?: HandOverStage;

@@ -75,11 +75,7 @@ export async function loadAdapter(
  * The weights alone: the optimizer starts anew.
  * @throws RequestError 400 when they do not fit the adapter.
  */
-async function loadWeights(
-  adapter: Adapter,
-  spec: AdapterSpec,
-  folder: string,
-): Promise<void> {
+async function loadWeights(adapter: Adapter, spec: AdapterSpec, folder: string): Promise<void> {
   checkShape(adapter, spec);
   const { factors } = await readWeights({ spec }, folder);
   copyFactors(factors, adapter.policy.data);
