@@ -4,6 +4,7 @@
  */
 import type { Configuration, Configurations } from "./configurations.ts";
 import type { TokenTrie } from "./token-trie.ts";
+import { GrammarLimitError } from "./work-budget.ts";
 
 /** A longer text takes a token for each symbol, as far as is known here. */
 const maxSymbols = 8192;
@@ -30,14 +31,12 @@ export class ShortestTexts {
     const known = this.#tokens.get(from.id);
     if (known !== undefined) return known;
     if (from.distance === 0 || from.distance > maxSymbols) return from.distance;
-    const path: Configuration[] = [from];
-    const symbols: number[] = [];
-    for (let at = from; at.distance > 0;) {
-      const symbol = this.#configurations.nearest(at);
-      at = this.#configurations.step(at, symbol)!;
-      symbols.push(symbol);
-      path.push(at);
+    const found = this.#path(from);
+    if (found === null) {
+      this.#tokens.set(from.id, from.distance);
+      return from.distance;
     }
+    const { path, symbols } = found;
     const least = new Float64Array(path.length);
     for (let i = symbols.length - 1; i >= 0; i--) {
       const own = this.#tokens.get(path[i]!.id);
@@ -45,6 +44,24 @@ export class ShortestTexts {
       this.#tokens.set(path[i]!.id, least[i]!);
     }
     return least[0]!;
+  }
+
+  /** The shortest text, and where it leads; null where that leaves too much open. */
+  #path(from: Configuration): { path: Configuration[]; symbols: number[] } | null {
+    const path = [from];
+    const symbols: number[] = [];
+    try {
+      for (let at = from; at.distance > 0;) {
+        const symbol = this.#configurations.nearest(at);
+        at = this.#configurations.step(at, symbol)!;
+        symbols.push(symbol);
+        path.push(at);
+      }
+    } catch (error) {
+      if (error instanceof GrammarLimitError) return null;
+      throw error;
+    }
+    return { path, symbols };
   }
 
   /** The fewest tokens for `symbols` from `start`, by those for what follows. */

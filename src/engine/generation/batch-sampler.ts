@@ -102,21 +102,29 @@ export class BatchSampler implements Sampler {
     if (tokens.length >= this.contextLength)
       return Promise.reject(new ContextOverflowError(tokens.length, this.contextLength));
     let rules: CompiledRules | null;
+    let neededTokens: number | null;
     let weights: DecoderWeights;
     try {
       weights = this.#weightsOf(request);
       checkPromptIds(tokens, this.#vocabSize);
       // What cannot be compiled fails here, and not in the batch.
       rules = request.params.rules === undefined ? null : this.#rules.compile(request.params.rules);
-      rules?.start(request.params);
+      neededTokens = rules?.start(request.params).neededTokens ?? null;
     } catch (error) {
       return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
       const n = request.n ?? 1;
       const results: (Sample | undefined)[] = Array.from({ length: n });
-      const own = { request, weights, rules, n, weightVersion: this.#weightVersion, begun: 0 };
-      this.#queue.push({ ...own, results, open: n, resolve, reject });
+      const own = { request, weights, rules, neededTokens, n, begun: 0 };
+      this.#queue.push({
+        ...own,
+        weightVersion: this.#weightVersion,
+        results,
+        open: n,
+        resolve,
+        reject,
+      });
       this.#work();
     });
   }

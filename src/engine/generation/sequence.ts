@@ -31,6 +31,8 @@ export interface QueuedRequest {
   readonly weights: DecoderWeights;
   /** What all of its sequences begin with; null for nothing. */
   readonly rules: CompiledRules | null;
+  /** @see Sample.neededTokens */
+  readonly neededTokens: number | null;
   readonly n: number;
   readonly weightVersion: number;
   /** Sequences started for it. */
@@ -49,8 +51,6 @@ export interface Sequence {
   readonly index: number;
   /** What changes its distribution; null for nothing. */
   readonly rules: RuleState | null;
-  /** @see Sample.neededTokens */
-  readonly neededTokens?: number;
   readonly promptTokens: number;
   readonly uniform: () => number;
   readonly limit: number;
@@ -80,7 +80,6 @@ export function newSequence(
     order,
     index,
     rules,
-    ...defined({ neededTokens: rules?.neededTokens ?? undefined }),
     promptTokens: tokens.length,
     uniform: createRandom(deriveSeed(params.seed, index)),
     limit: Math.min(params.maxTokens, contextLength - tokens.length),
@@ -119,7 +118,8 @@ export function recordToken(
 
 /** Resolves the request with its last sequence. */
 export function finishSequence(sequence: Sequence, stopReason: StopReason): void {
-  const { request: queued, tokens, logprobs, temperedLogprobs, changes, neededTokens } = sequence;
+  const { request: queued, tokens, logprobs, temperedLogprobs, changes } = sequence;
+  const neededTokens = queued.neededTokens ?? undefined;
   queued.results[sequence.index] = {
     tokens: Int32Array.from(tokens),
     logprobs: Float32Array.from(logprobs),
