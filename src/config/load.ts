@@ -183,6 +183,10 @@ function isComplete(input: ConfigInput): input is TrainConfig {
   });
 }
 
+/** Whether it says itself which model it is about. */
+export const namesModel = (config: TrainConfig): boolean =>
+  valueAt(givenTree(config) ?? snakeKeys(config), "model.name") !== undefined;
+
 /** Checks a configuration in any form. */
 export function resolveConfig(input: ConfigInput): TrainConfig {
   if (isChecked(input)) return input;

@@ -1,5 +1,12 @@
 /** The configuration of an evaluation: the caller's, else that of the evaluated run, with what an evaluation changes. */
-import { folderOf, resolveConfig, withBackend, type ConfigInput } from "../../config/load.ts";
+import {
+  folderOf,
+  namesModel,
+  resolveConfig,
+  withBackend,
+  type ConfigInput,
+} from "../../config/load.ts";
+import { ConfigError } from "../../core/errors.ts";
 import type { TrainConfig } from "../../config/train-config.ts";
 import { isGiven } from "../../util/defined.ts";
 import { takeFunctions } from "../../trainer/custom-algorithms.ts";
@@ -14,7 +21,7 @@ export interface EvaluationConfig {
   readonly folder: string;
 }
 
-/** `model.name` is required; an evaluated model that has a name need not be named twice. */
+/** An evaluated model that has a name need not be named twice. */
 function withName(input: ConfigInput | undefined, name: string | null): ConfigInput {
   if (name === null) return input ?? {};
   if (input === undefined) return { model: { name } };
@@ -30,7 +37,15 @@ function withName(input: ConfigInput | undefined, name: string | null): ConfigIn
 function baseOf(input: ConfigInput | undefined, located: LocatedModel): TrainConfig {
   if (input === undefined && located.kind === "checkpoint") return located.config;
   const plain = input === undefined ? input : takeFunctions(input).config;
-  if (located.kind === "config") return resolveConfig(plain ?? {});
+  if (located.kind === "config") {
+    const config = resolveConfig(plain ?? {});
+    if (namesModel(config)) return config;
+    throw new ConfigError({
+      message: "No model is named: an evaluation needs model, or model.name in its config.",
+      hint: "Name a run, a model folder, OWNER/NAME on a hub, or the URL of a server; on the command line with --model.",
+      fields: { option: "model.name" },
+    });
+  }
   const name = located.kind === "checkpoint" ? located.config.model.name : located.name;
   return resolveConfig(withName(plain, name));
 }
