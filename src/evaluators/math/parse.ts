@@ -2,10 +2,10 @@
 import { type Expression, call, infinity, literal, negativeInfinity } from "./expression.ts";
 import { numeral } from "./numeral.ts";
 import { type Rational, TooMuchWork, toDouble, whole, zero } from "./rational.ts";
+import { NotAnAnswer, TokenCursor } from "./token-cursor.ts";
 import { type Token, functions } from "./tokens.ts";
 import { isUnitLetter } from "./units.ts";
 
-const maxDepth = 100;
 /** After one value: `!`, `%` and others. */
 const maxSigns = 10;
 const closing = new Set(["rfloor", "rceil", "choose", "over"]);
@@ -13,8 +13,6 @@ const relations = new Set(["=", "<", ">", "<=", ">=", "!=", "~", "in"]);
 const ordinals = new Set(["th", "st", "nd", "rd"]);
 /** Letters that name functions where a value in parentheses and an equals sign follow. */
 const functionLetter = /^[A-Za-z]$/u;
-
-class NotAnAnswer extends Error {}
 
 /** The tree of an answer; null for other notation, or nested more than 100 levels deep. */
 export function parseAnswer(tokens: readonly Token[], percent: Rational): Expression | null {
@@ -28,60 +26,28 @@ export function parseAnswer(tokens: readonly Token[], percent: Rational): Expres
 }
 
 class Parser {
-  readonly #tokens: Token[];
+  readonly #tokens: TokenCursor;
   readonly #percent: Rational;
-  #at = 0;
-  #depth = 0;
   /** Inside of bars, a bar ends the factor and does not open another one. */
   #bars = 0;
 
   constructor(tokens: readonly Token[], percent: Rational) {
-    this.#tokens = [...tokens];
+    this.#tokens = new TokenCursor(tokens);
     this.#percent = percent;
   }
 
   whole(): Expression {
     const parts = this.#parts();
-    if (this.#at < this.#tokens.length) throw new NotAnAnswer();
+    if (this.#tokens.peek() !== undefined) throw new NotAnAnswer();
     return parts.length === 1 ? parts[0]! : call("list", ...parts);
-  }
-
-  #peek(offset = 0): Token | undefined {
-    return this.#tokens[this.#at + offset];
-  }
-
-  #is(kind: Token["kind"], text: string, offset = 0): boolean {
-    const token = this.#peek(offset);
-    return token?.kind === kind && token.text === text;
-  }
-
-  #isSign(...signs: readonly string[]): boolean {
-    return signs.some((sign) => this.#is("sign", sign));
-  }
-
-  #take(...signs: readonly string[]): boolean {
-    if (!this.#isSign(...signs)) return false;
-    this.#at++;
-    return true;
-  }
-
-  #expect(...signs: readonly string[]): void {
-    if (!this.#take(...signs)) throw new NotAnAnswer();
-  }
-
-  #nested<T>(parse: () => T): T {
-    if (++this.#depth > maxDepth) throw new NotAnAnswer();
-    const found = parse();
-    this.#depth--;
-    return found;
   }
 
   #parts(): readonly Expression[] {
     const parts = [this.#relation()];
-    while (this.#take(",", ";")) {
+    while (this.#tokens.take(",", ";")) {
       // ", and" is one separator, and a last one has no meaning.
-      while (this.#take(",", ";"));
-      if (this.#at === this.#tokens.length) break;
+      while (this.#tokens.take(",", ";"));
+      if (this.#tokens.peek() === undefined) break;
       parts.push(this.#relation());
     }
     return parts;
@@ -90,8 +56,8 @@ class Parser {
   #relation(): Expression {
     const signs: string[] = [];
     const args = [this.#ratio()];
-    while (this.#peek()?.kind === "sign" && relations.has(this.#peek()!.text)) {
-      signs.push(this.#tokens[this.#at++]!.text);
+    while (this.#tokens.peek()?.kind === "sign" && relations.has(this.#tokens.peek()!.text)) {
+      signs.push(this.#tokens.next().text);
       args.push(this.#ratio());
     }
     return signs.length === 0 ? args[0]! : call(signs.join(" "), ...args);
@@ -100,23 +66,23 @@ class Parser {
   /** `3:4`, `10:30`, and "Area: 5", which is an equation. */
   #ratio(): Expression {
     const parts = [this.#union()];
-    while (this.#take(":")) parts.push(this.#union());
+    while (this.#tokens.take(":")) parts.push(this.#union());
     if (parts.length === 1) return parts[0]!;
     return call(parts[0]!.kind === "word" ? "=" : ":", ...parts);
   }
 
   #union(): Expression {
     let left = this.#quantity();
-    while (this.#isSign("cup", "cap", "setminus")) {
-      const name = this.#tokens[this.#at++]!.text;
+    while (this.#tokens.isSign("cup", "cap", "setminus")) {
+      const name = this.#tokens.next().text;
       left = call(name, left, this.#quantity());
     }
     return left;
   }
 
   #isUnitWord(): boolean {
-    const token = this.#peek();
-    if (token?.kind === "word") return !this.#is("sign", "(", 1);
+    const token = this.#tokens.peek();
+    if (token?.kind === "word") return !this.#tokens.is("sign", "(", 1);
     return token?.isUpright === true && token.kind === "name" && isUnitLetter(token.text);
   }
 
@@ -124,14 +90,14 @@ class Parser {
   #quantity(): Expression {
     const value = this.#sum();
     const words: string[] = [];
-    while (this.#isUnitWord() || (this.#isSign("/", "*") && words.length > 0)) {
-      if (this.#isSign("/", "*")) {
-        words.push(this.#tokens[this.#at++]!.text);
-        const next = this.#peek();
+    while (this.#isUnitWord() || (this.#tokens.isSign("/", "*") && words.length > 0)) {
+      if (this.#tokens.isSign("/", "*")) {
+        words.push(this.#tokens.next().text);
+        const next = this.#tokens.peek();
         if (next?.kind !== "word" && next?.kind !== "name") throw new NotAnAnswer();
       }
-      let word = this.#tokens[this.#at++]!.text;
-      if (this.#take("^")) {
+      let word = this.#tokens.next().text;
+      if (this.#tokens.take("^")) {
         const size = this.#argument();
         const [sign, inner] =
           size.kind === "call" && size.name === "-" ? ["-", size.args[1]!] : ["", size];
@@ -147,12 +113,12 @@ class Parser {
   }
 
   #sum(): Expression {
-    return this.#nested(() => {
-      let left = this.#isSign("pm", "mp")
-        ? call(this.#tokens[this.#at++]!.text, literal(zero), this.#product())
+    return this.#tokens.nested(() => {
+      let left = this.#tokens.isSign("pm", "mp")
+        ? call(this.#tokens.next().text, literal(zero), this.#product())
         : this.#product();
-      while (this.#isSign("+", "-", "pm", "mp")) {
-        left = call(this.#tokens[this.#at++]!.text, left, this.#product());
+      while (this.#tokens.isSign("+", "-", "pm", "mp")) {
+        left = call(this.#tokens.next().text, left, this.#product());
       }
       return left;
     });
@@ -161,8 +127,8 @@ class Parser {
   #product(): Expression {
     let left = this.#signed();
     for (;;) {
-      if (this.#isSign("*", "/")) {
-        left = call(this.#tokens[this.#at++]!.text, left, this.#signed());
+      if (this.#tokens.isSign("*", "/")) {
+        left = call(this.#tokens.next().text, left, this.#signed());
       } else if (this.#startsFactor()) left = this.#adjacent(left);
       else return left;
     }
@@ -171,11 +137,11 @@ class Parser {
   /** `2x` is a product; `1\frac{1}{2}` and `1 1/2` are mixed numbers. */
   #adjacent(left: Expression): Expression {
     const isWhole = left.kind === "number" && left.value.d === 1n;
-    const isAfterNumber = this.#peek(-1)?.kind === "number";
-    const isFraction = this.#is("command", "frac");
-    if (isAfterNumber && this.#peek()?.kind === "number") {
+    const isAfterNumber = this.#tokens.peek(-1)?.kind === "number";
+    const isFraction = this.#tokens.is("command", "frac");
+    if (isAfterNumber && this.#tokens.peek()?.kind === "number") {
       const right = this.#power();
-      this.#expect("/");
+      this.#tokens.expect("/");
       return call("+", left, this.#proper(right, this.#power()));
     }
     const right = this.#power();
@@ -198,7 +164,7 @@ class Parser {
   }
 
   #startsFactor(): boolean {
-    const token = this.#peek();
+    const token = this.#tokens.peek();
     if (token === undefined || this.#isUnitWord()) return false;
     if (token.kind === "sign") {
       return ["(", "{", "["].includes(token.text) || (token.text === "|" && this.#bars === 0);
@@ -207,15 +173,15 @@ class Parser {
     // Two numbers next to each other are a mixed number or nothing.
     return (
       token.kind !== "number" ||
-      this.#peek(-1)?.kind !== "number" ||
-      (this.#is("sign", "/", 1) && this.#peek(2)?.kind === "number")
+      this.#tokens.peek(-1)?.kind !== "number" ||
+      (this.#tokens.is("sign", "/", 1) && this.#tokens.peek(2)?.kind === "number")
     );
   }
 
   #signed(): Expression {
-    return this.#nested(() => {
-      if (this.#take("-")) return this.#negated(this.#signed());
-      if (this.#take("+")) return this.#signed();
+    return this.#tokens.nested(() => {
+      if (this.#tokens.take("-")) return this.#negated(this.#signed());
+      if (this.#tokens.take("+")) return this.#signed();
       return this.#power();
     });
   }
@@ -223,20 +189,20 @@ class Parser {
   /** `-1\frac{1}{2}` is -1.5: the sign is that of the mixed number. */
   #negated(value: Expression): Expression {
     const isMixed =
-      value.kind === "number" && this.#peek(-1)?.kind === "number" && this.#startsFactor();
+      value.kind === "number" && this.#tokens.peek(-1)?.kind === "number" && this.#startsFactor();
     return call("-", literal(zero), isMixed ? this.#adjacent(value) : value);
   }
 
   #power(): Expression {
-    return this.#nested(() => {
+    return this.#tokens.nested(() => {
       let base = this.#primary();
       for (let signs = 0; ; signs++) {
         if (signs > maxSigns) throw new NotAnAnswer();
-        if (this.#take("!")) base = call(this.#take("!") ? "!!" : "!", base);
-        else if (this.#take("%")) base = call("*", base, literal(this.#percent));
-        else if (this.#take("deg")) base = call("deg", base);
-        else if (this.#take("currency $")) base = call("unit dollar", base);
-        else if (this.#take("^")) {
+        if (this.#tokens.take("!")) base = call(this.#tokens.take("!") ? "!!" : "!", base);
+        else if (this.#tokens.take("%")) base = call("*", base, literal(this.#percent));
+        else if (this.#tokens.take("deg")) base = call("deg", base);
+        else if (this.#tokens.take("currency $")) base = call("unit dollar", base);
+        else if (this.#tokens.take("^")) {
           const exponent = this.#exponent();
           if (exponent.kind !== "word") base = call("^", base, exponent);
           else if (!ordinals.has(exponent.name)) throw new NotAnAnswer();
@@ -246,21 +212,21 @@ class Parser {
   }
 
   #exponent(): Expression {
-    return this.#isSign("-", "+") ? this.#signed() : this.#power();
+    return this.#tokens.isSign("-", "+") ? this.#signed() : this.#power();
   }
 
   /** `\frac12` and `\sqrt23` take a single digit, as LaTeX does. */
   #digit(): Expression | null {
-    const token = this.#peek();
+    const token = this.#tokens.peek();
     if (token?.kind !== "number" || !/^\d+$/u.test(token.text)) return null;
     const [digit = "", ...rest] = token.text;
-    if (rest.length === 0) this.#at++;
-    else this.#tokens[this.#at] = { kind: "number", text: rest.join("") };
+    if (rest.length === 0) this.#tokens.next();
+    else this.#tokens.replace({ kind: "number", text: rest.join("") });
     return literal(whole(digit === "" ? 0 : Number(digit)));
   }
 
   #argument(): Expression {
-    if (!this.#take("{")) return this.#digit() ?? this.#primary();
+    if (!this.#tokens.take("{")) return this.#digit() ?? this.#primary();
     return this.#enclosed("{", "}");
   }
 
@@ -268,30 +234,30 @@ class Parser {
   #enclosed(open: string, ...closes: readonly string[]): Expression {
     const bars = this.#bars;
     this.#bars = 0;
-    const isEmpty = this.#isSign(...closes);
+    const isEmpty = this.#tokens.isSign(...closes);
     const parts = isEmpty ? [] : this.#parts();
     this.#bars = bars;
     for (const name of ["choose", "over"]) {
       // `{10 \choose 3}`, as in TeX.
-      if (parts.length !== 1 || !this.#is("command", name)) continue;
-      this.#at++;
+      if (parts.length !== 1 || !this.#tokens.is("command", name)) continue;
+      this.#tokens.next();
       const below = this.#sum();
-      this.#expect(...closes);
+      this.#tokens.expect(...closes);
       return call(name === "over" ? "/" : "binom", parts[0]!, below);
     }
-    const close = this.#peek()?.text ?? "";
-    this.#expect(...closes);
+    const close = this.#tokens.peek()?.text ?? "";
+    this.#tokens.expect(...closes);
     if (open === "\\{" || (open === "{" && parts.length > 1)) return call("set", ...parts);
     if (parts.length === 0) throw new NotAnAnswer();
     return parts.length === 1 ? parts[0]! : call(open + close, ...parts);
   }
 
   #primary(): Expression {
-    return this.#nested(() => {
-      const token = this.#peek();
+    return this.#tokens.nested(() => {
+      const token = this.#tokens.peek();
       if (token === undefined) throw new NotAnAnswer();
-      this.#at++;
-      if (token.kind === "number" && this.#take("_")) {
+      this.#tokens.next();
+      if (token.kind === "number" && this.#tokens.take("_")) {
         const base = this.#argument();
         if (base.kind !== "number") throw new NotAnAnswer();
         return call(`in base ${token.text} ${base.value.n}`);
@@ -310,7 +276,7 @@ class Parser {
       this.#bars++;
       const found = this.#sum();
       this.#bars--;
-      this.#expect("|");
+      this.#tokens.expect("|");
       return call("abs", found);
     });
   }
@@ -324,22 +290,22 @@ class Parser {
     if (name === "sqrt") return this.#root(true);
     if (functions.has(name)) return this.#function(name);
     const full = name + this.#subscript();
-    const skip = this.#is("sign", "-", 1) ? 1 : 0;
-    const argument = this.#peek(1 + skip);
+    const skip = this.#tokens.is("sign", "-", 1) ? 1 : 0;
+    const argument = this.#tokens.peek(1 + skip);
     const isNamed =
       functionLetter.test(name) &&
-      this.#is("sign", "(") &&
+      this.#tokens.is("sign", "(") &&
       (argument?.kind === "number" || argument?.kind === "name") &&
-      this.#is("sign", ")", 2 + skip) &&
-      (this.#is("sign", "=", 3 + skip) || this.#peek(-2)?.text === "=") &&
+      this.#tokens.is("sign", ")", 2 + skip) &&
+      (this.#tokens.is("sign", "=", 3 + skip) || this.#tokens.peek(-2)?.text === "=") &&
       (/^[fghFGHpqPQ]$/u.test(name) || /^[a-z]$/u.test(argument.text));
     if (!isNamed) return { kind: "name", name: full };
-    this.#at++;
+    this.#tokens.next();
     return call(`of ${full}`, this.#enclosed("(", ")"));
   }
 
   #word(name: string): Expression {
-    if (this.#take("(")) {
+    if (this.#tokens.take("(")) {
       const arg = this.#enclosed("(", ")");
       return arg.kind === "call" && arg.name === "()"
         ? call(`fn ${name}`, ...arg.args)
@@ -359,8 +325,8 @@ class Parser {
     if (/^(?:gcd|lcm|max|min|det|deg|Re|Im|arg)$/u.test(name)) return this.#word(name);
     if (name === "lfloor" || name === "lceil") {
       const found = this.#sum();
-      if (!this.#is("command", name.replace("l", "r"))) throw new NotAnAnswer();
-      this.#at++;
+      if (!this.#tokens.is("command", name.replace("l", "r"))) throw new NotAnAnswer();
+      this.#tokens.next();
       return call(name.slice(1), found);
     }
     if (name.startsWith("begin ")) return this.#matrix(name.slice("begin ".length));
@@ -370,28 +336,31 @@ class Parser {
   #matrix(environment: string): Expression {
     if (!/^(?:[pbBvV]?matrix|smallmatrix|array)$/u.test(environment)) throw new NotAnAnswer();
     const rows: Expression[][] = [[]];
-    while (!this.#is("command", `end ${environment}`)) {
+    while (!this.#tokens.is("command", `end ${environment}`)) {
       rows.at(-1)!.push(this.#relation());
-      if (this.#take("\\\\")) rows.push([]);
-      else if (!this.#is("command", `end ${environment}`)) this.#expect("&");
+      if (this.#tokens.take("\\\\")) rows.push([]);
+      else if (!this.#tokens.is("command", `end ${environment}`)) this.#tokens.expect("&");
     }
-    this.#at++;
+    this.#tokens.next();
     if (rows.at(-1)!.length === 0) rows.pop();
     const shape = environment === "vmatrix" ? "determinant" : "matrix";
     return call(`${shape} of ${rows.length}`, ...rows.flat());
   }
 
   #root(isPlain: boolean): Expression {
-    const degree = !isPlain && this.#take("[") ? this.#enclosed("[", "]") : literal(whole(2));
-    const isGroup = this.#isSign("(", "{");
+    const degree =
+      !isPlain && this.#tokens.take("[") ? this.#enclosed("[", "]") : literal(whole(2));
+    const isGroup = this.#tokens.isSign("(", "{");
     const radicand = isGroup || isPlain ? this.#primary() : this.#argument();
     return call("root", radicand, degree);
   }
 
   #function(name: string): Expression {
-    const base = name === "log" && this.#take("_") ? this.#argument() : null;
-    const power = this.#take("^") ? this.#exponent() : null;
-    const argument = this.#isSign("(", "{", "[", "|") ? this.#primary() : this.#bareArgument();
+    const base = name === "log" && this.#tokens.take("_") ? this.#argument() : null;
+    const power = this.#tokens.take("^") ? this.#exponent() : null;
+    const argument = this.#tokens.isSign("(", "{", "[", "|")
+      ? this.#primary()
+      : this.#bareArgument();
     const plain =
       base === null ? call(name, argument) : call("/", call("ln", argument), call("ln", base));
     if (power === null) return plain;
@@ -406,10 +375,10 @@ class Parser {
 
   /** `\sin 2x + 1` is sin(2x) + 1, and `\sin x \cos x` is a product. */
   #bareArgument(): Expression {
-    return this.#nested(() => {
-      let left = this.#take("-") ? call("-", literal(zero), this.#power()) : this.#power();
+    return this.#tokens.nested(() => {
+      let left = this.#tokens.take("-") ? call("-", literal(zero), this.#power()) : this.#power();
       for (;;) {
-        const next = this.#peek();
+        const next = this.#tokens.peek();
         const isFactor = this.#startsFactor() && !(next?.kind === "sign" && next.text !== "{");
         if (!isFactor || (next !== undefined && functions.has(next.text))) break;
         left = call("*", left, this.#power());
@@ -421,20 +390,20 @@ class Parser {
   /** Also primes: f'. */
   #subscript(): string {
     let name = "";
-    while (this.#take("'")) name += "'";
-    if (!this.#take("_")) return name;
-    if (!this.#take("{")) return `${name}_${this.#part()}`;
+    while (this.#tokens.take("'")) name += "'";
+    if (!this.#tokens.take("_")) return name;
+    if (!this.#tokens.take("{")) return `${name}_${this.#part()}`;
     name += "_";
-    while (!this.#take("}")) name += this.#part();
+    while (!this.#tokens.take("}")) name += this.#part();
     return name;
   }
 
   #part(): string {
-    const token = this.#peek();
+    const token = this.#tokens.peek();
     if (token === undefined || (token.kind === "sign" && !",+-".includes(token.text))) {
       throw new NotAnAnswer();
     }
-    this.#at++;
+    this.#tokens.next();
     return token.text;
   }
 }
