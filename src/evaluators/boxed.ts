@@ -8,7 +8,7 @@ export function lastBoxed(text: string): string | null {
 
 interface Box {
   readonly content: string;
-  /** Where the text goes on. */
+  /** Where the text continues. */
   readonly end: number;
 }
 

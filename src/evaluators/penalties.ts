@@ -80,7 +80,7 @@ export function lengthPenalty<Metadata = unknown>(
  */
 export interface FormatPenaltyOptions extends TextOptions {
   /**
-   * Elements such as `<think>...</think>` that must each be there once, in this order. That of reasoning (`think`,
+   * Elements such as `<think>...</think>` that must each be there once, in this order. The one of reasoning (`think`,
    * `thinking`, `thought` or `reasoning`) may be captured apart from the text, or begin in the prompt. @default none
    */
   readonly tags?: readonly string[];

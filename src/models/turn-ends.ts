@@ -1,6 +1,6 @@
 /**
  * What ends a turn, where the chat template alone does not say it. In GLM's format the role of the next message
- * does (`<|user|>`, `<|observation|>`): the model samples that token, and the next prompt goes on after it. A
+ * does (`<|user|>`, `<|observation|>`): the model samples that token, and the next prompt continues after it. A
  * model's files list such tokens among those that end a response.
  */
 import { join } from "node:path";

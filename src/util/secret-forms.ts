@@ -90,7 +90,7 @@ function isBareSecret(value: string, name: string): boolean {
     : isNamedSecret(value, name);
 }
 
-/** In place of a password in an address. */
+/** Replaces a password in an address. */
 const placeholder = /^(?:.{0,3}|[A-Z_]+|pass(?:word|wd)?|pwd|secret|x+|\*+|\.+|\$.*|[{%[].*)$/u;
 
 const isHiddenWhereShown = true;

@@ -45,7 +45,7 @@ describe("a template in which the next role ends a turn", () => {
     ]);
   });
 
-  it("goes on after what was sampled, and from scratch where another role follows", async () => {
+  it("continues after what was sampled, and from scratch where another role follows", async () => {
     const renderer = await loadModelRenderer(makeModel(glm));
     const prompt = renderer.render([{ role: "user", content: "q" }]).tokens;
     const before = Int32Array.from([...prompt, ...renderer.encode!("a"), 508]);

@@ -96,7 +96,7 @@ describe.skipIf(!hasPython)("the verl backend", () => {
     expect(await logprobs(second)).toEqual(await logprobs(first));
   });
 
-  it("refuses a folder that is not a checkpoint, and goes on", async () => {
+  it("refuses a folder that is not a checkpoint, and continues", async () => {
     const backend = await started();
     const before = await logprobs(backend);
     const folder = newFolder();

@@ -74,7 +74,7 @@ function formatImproveHelp(columns: number | undefined): string {
 
 const help = `
 Each call is one round: what serve and collect have kept is curated and trained on, the result is compared with the
-model in use, and where it is better, it is handed over to serve. A round that was stopped goes on where it was.
+model in use, and where it is better, it is handed over to serve. A round that was stopped continues where it was.
 Exits with 0 where the round ended or waits for more data, and with 1 where the gate refused the model.
 
 Examples:

@@ -14,7 +14,7 @@ const around = 32;
 const dense =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
-/** Whether a name goes on to the left of `begin`. */
+/** Whether a name continues to the left of `begin`. */
 function isOfName(text: string, begin: number): boolean {
   const sign = text[begin - 1]!;
   if (!nameSign.test(sign)) return false;
@@ -41,7 +41,7 @@ const codeAfter = /^(?:\((?:\)|-?\d|[a-z_]+=)|_[a-z\d])/iu;
 /** The beginning of a sentence that was written to the domain: example.com.Please */
 const sentence = /(?<=\.\p{Ll}{2,})\.\p{Lu}\p{Ll}*$/u;
 
-/** A last part is in one script: what goes on in another is the sentence. */
+/** A last part is in one script: in another script, the sentence continues. */
 const lastPart =
   /^(?:\p{Script=Han}+|[\p{Script=Hiragana}\p{Script=Katakana}ー]+|\p{Script=Hangul}+|\p{Script=Thai}+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+)/u;
 
