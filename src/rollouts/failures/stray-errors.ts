@@ -145,7 +145,6 @@ export function guardProcess(): Disposable {
       process.off("uncaughtException", onException);
       process.exit = realExit!;
       realExit = null;
-      told.clear();
     },
   };
 }
@@ -162,6 +161,8 @@ export function watchStrayErrors(onUnowned: OnUnowned): Disposable {
   return {
     [Symbol.dispose]() {
       watchers.delete(watcher);
+      // The next run in this process reports them again.
+      if (watchers.size === 0) told.clear();
       guard[Symbol.dispose]();
     },
   };
