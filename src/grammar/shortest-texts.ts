@@ -9,6 +9,9 @@ import { GrammarLimitError } from "./work-budget.ts";
 /** A longer text takes a token for each symbol, as far as is known here. */
 const maxSymbols = 8192;
 
+/** Bytes of a token beyond which it is not looked for. */
+const longestToken = 256;
+
 /** Symbols below it are bytes; others are whole tokens. */
 const bytes = 256;
 
@@ -46,12 +49,20 @@ export class ShortestTexts {
     return least[0]!;
   }
 
-  /** The shortest text, and where it leads; null where that leaves too much open. */
-  #path(from: Configuration): { path: Configuration[]; symbols: number[] } | null {
+  /** The same for a text that begins with `symbol`, which leads to `next`. */
+  tokensVia(symbol: number, next: Configuration): number {
+    const found = this.#path(next, longestToken);
+    if (found === null) return 1 + next.distance;
+    const rest = found.path.map((at) => this.tokens(at));
+    return this.#fewest([symbol, ...found.symbols], 0, Float64Array.of(Infinity, ...rest));
+  }
+
+  /** The shortest text, up to `most` symbols, and where it leads; null where that leaves too much open. */
+  #path(from: Configuration, most = Infinity): { path: Configuration[]; symbols: number[] } | null {
     const path = [from];
     const symbols: number[] = [];
     try {
-      for (let at = from; at.distance > 0;) {
+      for (let at = from; at.distance > 0 && symbols.length < most;) {
         const symbol = this.#configurations.nearest(at);
         at = this.#configurations.step(at, symbol)!;
         symbols.push(symbol);
@@ -78,7 +89,7 @@ export class ShortestTexts {
       end = after[node]!;
       node++;
     }
-    // Without a token for its bytes the text cannot be written: the number of symbols excludes nothing more.
-    return best === Infinity ? symbols.length - start : best;
+    // Without a token for its first byte the text cannot be written: one for it excludes nothing more.
+    return best === Infinity ? 1 + least[start + 1]! : best;
   }
 }

@@ -105,7 +105,8 @@ export class TokenGrammar {
     let most = 0;
     for (let symbol = 0; symbol < firstTag + this.#tagTokens.length; symbol++) {
       const next = this.#configurations.step(from, symbol);
-      if (next !== null) most = Math.max(most, 1 + this.#shortest.tokens(next));
+      if (next === null || next.distance < room) continue;
+      most = Math.max(most, this.#shortest.tokensVia(symbol, next));
     }
     return most > room ? most : null;
   }

@@ -283,6 +283,28 @@ describe("masks", () => {
       }
     });
 
+    it("say the first limit at which a text may begin, also where its first token has several bytes", () => {
+      const words = ['{"name"', ':"get_order"', '"name"'];
+      const schema = { enum: [7, { name: "get_order" }] };
+      const named = byteVocabulary(words);
+      const stopTokenIds = [named.added.get("<end>")!];
+      const either = new TokenGrammar({ type: "json", schema }, named);
+      const begins = (maxTokens: number): [boolean, number | null] => {
+        const matcher = new TokenMatcher(either, { stopTokenIds, maxTokens });
+        const mask = matcher.mask()!;
+        const isOpen = [256, "{".codePointAt(0)!].some((token) => isAllowed(mask, token));
+        return [isOpen, matcher.neededTokens];
+      };
+      // {"name" :"get_order" } and <end>.
+      expect([2, 3, 4, 5, 99].map(begins)).toEqual([
+        [false, 4],
+        [false, 4],
+        [true, null],
+        [true, null],
+        [true, null],
+      ]);
+    });
+
     it("every walk within any limit ends where the shortest text fits", () => {
       const schema = {
         type: "object",
